@@ -101,12 +101,12 @@ impl Dice {
 }
 
 #[derive(Default)]
-struct Found {
+struct PlantedEntries {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
 }
 
-fn entries(folder: &Path, found: &mut Found) {
+fn entries(folder: &Path, found: &mut PlantedEntries) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && entry.file_name() != ".git" {
@@ -120,7 +120,7 @@ fn entries(folder: &Path, found: &mut Found) {
 
 /// Makes one change. What is not possible is not done.
 fn change(root: &Path, dice: &mut Dice) -> Option<()> {
-    let mut found = Found { files: Vec::new(), folders: vec![root.to_owned()] };
+    let mut found = PlantedEntries { files: Vec::new(), folders: vec![root.to_owned()] };
     entries(root, &mut found);
     let folder = found.folders[dice.below(found.folders.len())].clone();
     let sub = found.folders[dice.below(found.folders.len())].clone();
@@ -214,7 +214,7 @@ struct Bed {
 impl Bed {
     /// Asks the same with and without an index.
     fn compare(&self, index: &WorkspaceIndex, dice: &mut Dice) {
-        let mut found = Found::default();
+        let mut found = PlantedEntries::default();
         entries(self.roots.first(), &mut found);
         let start = match dice.below(4) {
             0 if !found.folders.is_empty() => {
@@ -329,10 +329,10 @@ fn wait_until_warm(index: &WorkspaceIndex) {
 
 #[test]
 fn answers_are_those_of_a_cold_search_whatever_changed_between_two_questions() {
-    let given = |name| std::env::var(name).ok().and_then(|it: String| it.parse::<u32>().ok());
-    let cases = given("TOOLWRIGHT_INDEX_CASES").unwrap_or(1_000);
+    let given = |it: Option<&str>| it.and_then(|it| it.parse::<u32>().ok());
+    let cases = given(option_env!("TOOLWRIGHT_INDEX_CASES")).unwrap_or(1_000);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let seed = given("TOOLWRIGHT_INDEX_SEED").unwrap_or(now.subsec_nanos());
+    let seed = given(option_env!("TOOLWRIGHT_INDEX_SEED")).unwrap_or(now.subsec_nanos());
     println!("seed {seed}");
     let mut dice = Dice(u64::from(seed) | 1);
     let (mut asked, mut warm) = (0, 0);

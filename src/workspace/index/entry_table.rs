@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) use super::file_number::{EntryVersion, FileNumber};
+pub(crate) use super::file_number::{EntryNumber, EntryVersion};
 use super::{event_queue::WatchNumber, file_stamp::FileStamp};
 use crate::workspace::walk::{EntryKind, Rules, UnappliedRules};
 
@@ -25,11 +25,11 @@ const MAX_DEAD_NAMES: usize = 64 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TreeChanges {
     /// Files that are new.
-    pub(crate) added: Vec<FileNumber>,
+    pub(crate) added: Vec<EntryNumber>,
     /// Files that may have other content now.
-    pub(crate) changed: Vec<FileNumber>,
+    pub(crate) changed: Vec<EntryNumber>,
     /// Files that are gone.
-    pub(crate) removed: Vec<FileNumber>,
+    pub(crate) removed: Vec<EntryNumber>,
 }
 
 /// Why the content of a directory is not in the tree, so that it has to be walked.
@@ -108,7 +108,7 @@ pub(super) struct EntryTable {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryView<'t> {
     /// Its number.
-    pub(crate) number: FileNumber,
+    pub(crate) number: EntryNumber,
     /// Its name in its directory.
     pub(crate) name: &'t OsStr,
     /// Its kind.
@@ -125,7 +125,7 @@ impl OpenFolder {
 
 impl EntryTable {
     /// The root is always the first entry.
-    pub(super) const ROOT: FileNumber = FileNumber(0);
+    pub(super) const ROOT: EntryNumber = EntryNumber(0);
 
     /// A table with nothing but the root.
     pub(super) fn new() -> Self {
@@ -157,37 +157,37 @@ impl EntryTable {
         self.names.shrink_to_fit();
     }
 
-    fn entry(&self, number: FileNumber) -> Option<&PackedEntry> {
+    fn entry(&self, number: EntryNumber) -> Option<&PackedEntry> {
         self.entries.get(number.0 as usize).filter(|it| it.state != EntryState::Removed)
     }
 
-    fn entry_mut(&mut self, number: FileNumber) -> Option<&mut PackedEntry> {
+    fn entry_mut(&mut self, number: EntryNumber) -> Option<&mut PackedEntry> {
         self.entries.get_mut(number.0 as usize).filter(|it| it.state != EntryState::Removed)
     }
 
-    pub(super) fn kind(&self, number: FileNumber) -> Option<EntryKind> {
+    pub(super) fn kind(&self, number: EntryNumber) -> Option<EntryKind> {
         Some(self.entry(number)?.kind)
     }
 
-    pub(super) fn parent(&self, number: FileNumber) -> Option<FileNumber> {
-        (number != Self::ROOT).then_some(FileNumber(self.entry(number)?.parent))
+    pub(super) fn parent(&self, number: EntryNumber) -> Option<EntryNumber> {
+        (number != Self::ROOT).then_some(EntryNumber(self.entry(number)?.parent))
     }
 
-    pub(super) fn version(&self, number: FileNumber) -> Option<EntryVersion> {
+    pub(super) fn version(&self, number: EntryNumber) -> Option<EntryVersion> {
         Some(EntryVersion(self.entry(number)?.version))
     }
 
-    pub(super) fn set_ignored(&mut self, number: FileNumber, is_ignored: bool) {
+    pub(super) fn set_ignored(&mut self, number: EntryNumber, is_ignored: bool) {
         if let Some(entry) = self.entry_mut(number) {
             entry.is_ignored = is_ignored;
         }
     }
 
-    pub(super) fn inode(&self, number: FileNumber) -> u32 {
+    pub(super) fn inode(&self, number: EntryNumber) -> u32 {
         self.entry(number).map_or(0, |it| it.inode)
     }
 
-    pub(super) fn name(&self, number: FileNumber) -> &OsStr {
+    pub(super) fn name(&self, number: EntryNumber) -> &OsStr {
         self.entry(number).map_or(OsStr::new(""), |it| self.name_of(it))
     }
 
@@ -197,7 +197,7 @@ impl EntryTable {
         OsStr::from_bytes(self.names.get(start..end).unwrap_or_default())
     }
 
-    pub(super) fn stamp(&self, number: FileNumber) -> Option<FileStamp> {
+    pub(super) fn stamp(&self, number: EntryNumber) -> Option<FileStamp> {
         let entry = self.entry(number)?;
         Some(FileStamp {
             size: entry.size,
@@ -210,7 +210,7 @@ impl EntryTable {
     }
 
     /// Takes note of the stamp of a file. Whether it changed is another matter.
-    pub(super) fn set_stamp(&mut self, number: FileNumber, stamp: &FileStamp) {
+    pub(super) fn set_stamp(&mut self, number: EntryNumber, stamp: &FileStamp) {
         if let Some(entry) = self.entry_mut(number) {
             entry.size = stamp.size;
             entry.seconds = stamp.seconds;
@@ -222,7 +222,7 @@ impl EntryTable {
     }
 
     /// Takes note that a file may have other content now.
-    pub(super) fn touch(&mut self, number: FileNumber) {
+    pub(super) fn touch(&mut self, number: EntryNumber) {
         let version = self.next_version();
         if let Some(entry) = self.entry_mut(number) {
             entry.version = version;
@@ -237,7 +237,7 @@ impl EntryTable {
         self.last_version
     }
 
-    pub(super) fn view(&self, number: FileNumber) -> Option<EntryView<'_>> {
+    pub(super) fn view(&self, number: EntryNumber) -> Option<EntryView<'_>> {
         let entry = self.entry(number)?;
         Some(EntryView {
             number,
@@ -247,50 +247,50 @@ impl EntryTable {
         })
     }
 
-    pub(super) fn folder(&self, number: FileNumber) -> Option<&OpenFolder> {
+    pub(super) fn folder(&self, number: EntryNumber) -> Option<&OpenFolder> {
         self.folders.get(&number.0)
     }
 
-    pub(super) fn folder_mut(&mut self, number: FileNumber) -> Option<&mut OpenFolder> {
+    pub(super) fn folder_mut(&mut self, number: EntryNumber) -> Option<&mut OpenFolder> {
         self.folders.get_mut(&number.0)
     }
 
-    pub(super) fn folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
-        self.folders.keys().copied().map(FileNumber)
+    pub(super) fn folders(&self) -> impl Iterator<Item = EntryNumber> + '_ {
+        self.folders.keys().copied().map(EntryNumber)
     }
 
     /// The entries of an open directory, in the order of their names.
-    pub(super) fn children(&self, folder: FileNumber) -> impl Iterator<Item = FileNumber> + '_ {
+    pub(super) fn children(&self, folder: EntryNumber) -> impl Iterator<Item = EntryNumber> + '_ {
         let children = self.folder(folder).map(|it| it.children.as_slice()).unwrap_or_default();
-        children.iter().copied().map(FileNumber)
+        children.iter().copied().map(EntryNumber)
     }
 
-    pub(super) fn child(&self, folder: FileNumber, name: &OsStr) -> Option<FileNumber> {
+    pub(super) fn child(&self, folder: EntryNumber, name: &OsStr) -> Option<EntryNumber> {
         let children = &self.folder(folder)?.children;
-        let found = children.binary_search_by(|it| self.name(FileNumber(*it)).cmp(name)).ok()?;
-        children.get(found).copied().map(FileNumber)
+        let found = children.binary_search_by(|it| self.name(EntryNumber(*it)).cmp(name)).ok()?;
+        children.get(found).copied().map(EntryNumber)
     }
 
     /// All files whose inode has one of these digests.
-    pub(super) fn files_with_inodes(&self, wanted: &dyn Fn(u32) -> bool) -> Vec<FileNumber> {
+    pub(super) fn files_with_inodes(&self, wanted: &dyn Fn(u32) -> bool) -> Vec<EntryNumber> {
         let files = self.entries.iter().zip(0_u32..).filter(|(entry, _)| {
             entry.state != EntryState::Removed
                 && entry.kind == EntryKind::File
                 && wanted(entry.inode)
         });
-        files.map(|(_, number)| FileNumber(number)).collect()
+        files.map(|(_, number)| EntryNumber(number)).collect()
     }
 
     /// Directories that are closed for another reason than that they are ignored, and open ones with ignore
     /// files that could not be applied.
-    pub(super) fn odd_folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+    pub(super) fn odd_folders(&self) -> impl Iterator<Item = EntryNumber> + '_ {
         let closed = self.closed.iter().filter(|(_, why)| **why != WhyClosed::Repository);
         let open = self.folders.iter().filter(|(_, it)| !it.unapplied.is_empty());
-        closed.map(|it| *it.0).chain(open.map(|it| *it.0)).map(FileNumber)
+        closed.map(|it| *it.0).chain(open.map(|it| *it.0)).map(EntryNumber)
     }
 
     /// Why a directory is closed. `None` if it is open, or no directory.
-    pub(super) fn why_closed(&self, number: FileNumber) -> Option<WhyClosed> {
+    pub(super) fn why_closed(&self, number: EntryNumber) -> Option<WhyClosed> {
         let entry = self.entry(number)?;
         if entry.kind != EntryKind::Folder || self.folders.contains_key(&number.0) {
             return None;
@@ -300,7 +300,7 @@ impl EntryTable {
     }
 
     /// Takes note that a directory is not followed. What was known of its content must be removed before.
-    pub(super) fn close(&mut self, number: FileNumber, why: WhyClosed) -> Option<OpenFolder> {
+    pub(super) fn close(&mut self, number: EntryNumber, why: WhyClosed) -> Option<OpenFolder> {
         match why {
             WhyClosed::Ignored => self.closed.remove(&number.0),
             _ => self.closed.insert(number.0, why),
@@ -309,13 +309,13 @@ impl EntryTable {
     }
 
     /// Takes note that a directory is followed.
-    pub(super) fn open(&mut self, number: FileNumber, folder: OpenFolder) {
+    pub(super) fn open(&mut self, number: EntryNumber, folder: OpenFolder) {
         self.closed.remove(&number.0);
         self.folders.insert(number.0, folder);
     }
 
     /// The path of an entry below the root.
-    pub(super) fn path_below(&self, number: FileNumber) -> PathBuf {
+    pub(super) fn path_below(&self, number: EntryNumber) -> PathBuf {
         let mut names = Vec::new();
         let mut length = 0;
         let mut at = number;
@@ -333,9 +333,9 @@ impl EntryTable {
     /// Adds entries to an open directory, none of which may be there already.
     pub(super) fn add<'n>(
         &mut self,
-        folder: FileNumber,
+        folder: EntryNumber,
         new: impl Iterator<Item = (&'n OsStr, EntryKind)>,
-    ) -> Vec<FileNumber> {
+    ) -> Vec<EntryNumber> {
         let mut numbers = Vec::new();
         for (name, kind) in new {
             // A text of more than 4 GB of names is prevented by the limit on entries.
@@ -354,7 +354,7 @@ impl EntryTable {
             None => return Vec::new(),
         };
         let by_name = |one: &u32, other: &u32| -> Ordering {
-            self.name(FileNumber(*one)).cmp(self.name(FileNumber(*other)))
+            self.name(EntryNumber(*one)).cmp(self.name(EntryNumber(*other)))
         };
         if numbers.len() > FEW {
             children.reserve_exact(numbers.len());
@@ -373,12 +373,12 @@ impl EntryTable {
         numbers
     }
 
-    fn take_slot(&mut self, entry: PackedEntry) -> FileNumber {
+    fn take_slot(&mut self, entry: PackedEntry) -> EntryNumber {
         if let Some(number) = self.free.pop()
             && let Some(slot) = self.entries.get_mut(number as usize)
         {
             *slot = entry;
-            return FileNumber(number);
+            return EntryNumber(number);
         }
         if self.entries.len() == self.entries.capacity() {
             // Doubling would leave half of the memory unused.
@@ -386,17 +386,18 @@ impl EntryTable {
         }
         let number = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
         self.entries.push(entry);
-        FileNumber(number)
+        EntryNumber(number)
     }
 
     /// Removes entries of one directory. They must have no children any more.
-    pub(super) fn remove(&mut self, folder: FileNumber, gone: &[FileNumber]) {
+    pub(super) fn remove(&mut self, folder: EntryNumber, gone: &[EntryNumber]) {
         let mut children =
             self.folder_mut(folder).map(|it| std::mem::take(&mut it.children)).unwrap_or_default();
         if gone.len() <= FEW {
             for number in gone {
                 let name = self.name(*number);
-                if let Ok(at) = children.binary_search_by(|it| self.name(FileNumber(*it)).cmp(name))
+                if let Ok(at) =
+                    children.binary_search_by(|it| self.name(EntryNumber(*it)).cmp(name))
                 {
                     children.remove(at);
                 }
@@ -406,7 +407,7 @@ impl EntryTable {
             self.forget(*number);
         }
         if gone.len() > FEW {
-            children.retain(|it| self.entry(FileNumber(*it)).is_some());
+            children.retain(|it| self.entry(EntryNumber(*it)).is_some());
         }
         if let Some(it) = self.folder_mut(folder) {
             it.children = children;
@@ -414,15 +415,15 @@ impl EntryTable {
     }
 
     /// Removes all entries of a directory, of which none may be an open directory.
-    pub(super) fn remove_children(&mut self, folder: FileNumber) {
+    pub(super) fn remove_children(&mut self, folder: EntryNumber) {
         let children =
             self.folder_mut(folder).map(|it| std::mem::take(&mut it.children)).unwrap_or_default();
         for number in children {
-            self.forget(FileNumber(number));
+            self.forget(EntryNumber(number));
         }
     }
 
-    fn forget(&mut self, number: FileNumber) {
+    fn forget(&mut self, number: EntryNumber) {
         let Some(entry) = self.entry_mut(number) else { return };
         entry.state = EntryState::Removed;
         let (kind, name_length) = (entry.kind, entry.name_length);

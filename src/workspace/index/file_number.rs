@@ -2,9 +2,9 @@
 
 /// The number of a file in an index. The number of a file that is gone may be given to another one later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct FileNumber(pub(super) u32);
+pub(crate) struct EntryNumber(pub(super) u32);
 
-impl FileNumber {
+impl EntryNumber {
     /// The file that a plan of the index knows by this number.
     pub(crate) fn of_plan(number: u32) -> Self {
         Self(number)
@@ -16,7 +16,7 @@ impl FileNumber {
 pub(crate) struct EntryVersion(pub(super) u32);
 
 #[cfg(test)]
-impl FileNumber {
+impl EntryNumber {
     pub(crate) fn of_test(number: u32) -> Self {
         Self(number)
     }

@@ -1,6 +1,6 @@
 //! A set of the entries of a tree.
 
-use super::FileNumber;
+use super::EntryNumber;
 
 /// A bit for each entry.
 #[derive(Debug, Default)]
@@ -8,7 +8,7 @@ pub(super) struct FileSet(Vec<u64>);
 
 impl FileSet {
     /// Adds an entry. Returns false if it was there.
-    pub(super) fn insert(&mut self, number: FileNumber) -> bool {
+    pub(super) fn insert(&mut self, number: EntryNumber) -> bool {
         let (word, bit) = place(number);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -19,12 +19,12 @@ impl FileSet {
         !was_there
     }
 
-    pub(super) fn contains(&self, number: FileNumber) -> bool {
+    pub(super) fn contains(&self, number: EntryNumber) -> bool {
         let (word, bit) = place(number);
         self.0.get(word).is_some_and(|it| it & bit != 0)
     }
 }
 
-fn place(number: FileNumber) -> (usize, u64) {
+fn place(number: EntryNumber) -> (usize, u64) {
     (number.0 as usize / 64, 1 << (number.0 % 64))
 }

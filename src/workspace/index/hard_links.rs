@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    entry_table::FileNumber,
+    entry_table::EntryNumber,
     event_queue::WatchNumber,
     file_stamp::look_at_place,
     judge::RULE_NAMES,
@@ -22,17 +22,17 @@ const MAX_WATCHED_FILES: usize = 16_384;
 /// The files that have several names, by the digest of their inode.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks {
-    names: HashMap<u32, BTreeSet<FileNumber>>,
-    watches: HashMap<FileNumber, WatchNumber>,
+    names: HashMap<u32, BTreeSet<EntryNumber>>,
+    watches: HashMap<EntryNumber, WatchNumber>,
     /// Files that turned out to have several names.
-    found: Vec<FileNumber>,
+    found: Vec<EntryNumber>,
     /// Digests of inodes that changed.
     changed: HashSet<u32>,
 }
 
 impl HardLinks {
     /// Takes note of a file that has several names, and that is new or changed.
-    pub(super) fn note(&mut self, number: FileNumber, inode: u32) {
+    pub(super) fn note(&mut self, number: EntryNumber, inode: u32) {
         if self.names.get(&inode).is_some_and(|it| it.contains(&number)) {
             self.changed.insert(inode);
         } else {
@@ -53,7 +53,7 @@ impl HardLinks {
 
 impl WatchedTree {
     /// Ends the special treatment of a file, which is gone or has one name only.
-    pub(super) fn forget_link(&mut self, number: FileNumber) {
+    pub(super) fn forget_link(&mut self, number: EntryNumber) {
         let inode = self.table.inode(number);
         let links = &mut self.links;
         let Some(names) = links.names.get_mut(&inode) else { return };
@@ -88,7 +88,7 @@ impl WatchedTree {
     }
 
     /// Returns the directories whose ignore files changed.
-    fn look_at_links(&mut self) -> BTreeSet<FileNumber> {
+    fn look_at_links(&mut self) -> BTreeSet<EntryNumber> {
         let found = std::mem::take(&mut self.links.found);
         let mut changed = std::mem::take(&mut self.links.changed);
         if !found.is_empty() {
@@ -115,7 +115,7 @@ impl WatchedTree {
         rules
     }
 
-    fn watch_link(&mut self, number: FileNumber, inode: u32) {
+    fn watch_link(&mut self, number: EntryNumber, inode: u32) {
         if self.links.watches.len() >= MAX_WATCHED_FILES {
             return;
         }
@@ -131,7 +131,7 @@ impl WatchedTree {
     }
 
     /// Takes note that a file was changed by another of its names.
-    fn look_at_file(&mut self, number: FileNumber) {
+    fn look_at_file(&mut self, number: EntryNumber) {
         self.table.touch(number);
         let below = self.table.path_below(number);
         let Ok(place) = self.root.open_place(&below) else { return };

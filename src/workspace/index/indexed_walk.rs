@@ -5,12 +5,12 @@ use std::{
 };
 
 use super::{
-    Candidates, FileNumber, IndexedFiles, SearchPlan, WhyCold,
+    Candidates, EntryNumber, IndexedFiles, SearchPlan, WhyCold,
     file_set::FileSet,
     need::Need,
     ready_index::ReadyIndex,
     tree::WatchedTree,
-    tree_walk::{TreeVisitor, start_in, walk_tree},
+    tree_walk::{IndexedTreeVisitor, start_in, walk_tree},
 };
 use crate::workspace::{
     search::{FoundFile, Scope, SmallestItems},
@@ -43,7 +43,7 @@ impl ReadyIndex {
         Ok(SearchPlan { plan: planner.plan, candidates })
     }
 
-    fn candidates(&self, start: FileNumber, need: &Need) -> Candidates {
+    fn candidates(&self, start: EntryNumber, need: &Need) -> Candidates {
         if start != self.tree.root_number() {
             let most = self.signatures.counts().files / FEW_OF_ALL;
             if let Some(files) = files_below(&self.tree, start, most) {
@@ -83,7 +83,7 @@ impl ReadyIndex {
 }
 
 /// The files below a directory, unless there are more than `most`.
-fn files_below(tree: &WatchedTree, start: FileNumber, most: usize) -> Option<Vec<FileNumber>> {
+fn files_below(tree: &WatchedTree, start: EntryNumber, most: usize) -> Option<Vec<EntryNumber>> {
     let mut files = Vec::new();
     let mut folders = vec![start];
     while let Some(folder) = folders.pop() {
@@ -106,7 +106,7 @@ fn files_below(tree: &WatchedTree, start: FileNumber, most: usize) -> Option<Vec
 struct MarkedFiles(FileSet);
 
 impl MarkedFiles {
-    fn mark(&mut self, tree: &WatchedTree, entry: FileNumber) {
+    fn mark(&mut self, tree: &WatchedTree, entry: EntryNumber) {
         let mut at = Some(entry);
         while let Some(number) = at
             && self.0.insert(number)
@@ -137,16 +137,16 @@ impl<'m> Planner<'m> {
     }
 }
 
-impl TreeVisitor for Planner<'_> {
-    fn wants_file(&self, file: FileNumber) -> bool {
+impl IndexedTreeVisitor for Planner<'_> {
+    fn wants_file(&self, file: EntryNumber) -> bool {
         self.marked.is_none_or(|it| it.0.contains(file))
     }
 
-    fn wants_folder(&self, folder: FileNumber) -> bool {
+    fn wants_folder(&self, folder: EntryNumber) -> bool {
         self.every_folder || self.wants_file(folder)
     }
 
-    fn file(&mut self, name: &OsStr, left_out: bool, file: FileNumber) {
+    fn file(&mut self, name: &OsStr, left_out: bool, file: EntryNumber) {
         self.plan.add_file(self.place(), name, left_out, file.0);
     }
 
@@ -175,22 +175,22 @@ impl TreeVisitor for Planner<'_> {
 struct NewestInTree<'t> {
     tree: &'t WatchedTree,
     /// Each with its modification time and its index in path order.
-    files: SmallestItems<(Reverse<SystemTime>, u64, FileNumber)>,
+    files: SmallestItems<(Reverse<SystemTime>, u64, EntryNumber)>,
     total: u64,
     /// Whether no directory has to be listed.
     is_complete: bool,
 }
 
-impl TreeVisitor for NewestInTree<'_> {
-    fn wants_file(&self, _: FileNumber) -> bool {
+impl IndexedTreeVisitor for NewestInTree<'_> {
+    fn wants_file(&self, _: EntryNumber) -> bool {
         true
     }
 
-    fn wants_folder(&self, _: FileNumber) -> bool {
+    fn wants_folder(&self, _: EntryNumber) -> bool {
         true
     }
 
-    fn file(&mut self, _: &OsStr, _: bool, file: FileNumber) {
+    fn file(&mut self, _: &OsStr, _: bool, file: EntryNumber) {
         let modified = self.tree.stamp(file).map_or(SystemTime::UNIX_EPOCH, |it| it.modified());
         self.files.add((Reverse(modified), self.total, file));
         self.total += 1;
@@ -209,7 +209,7 @@ impl TreeVisitor for NewestInTree<'_> {
 impl NewestInTree<'_> {
     fn finish(self) -> IndexedFiles {
         let Self { tree, files, total, .. } = self;
-        let mut folders: HashMap<FileNumber, Arc<Path>> = HashMap::new();
+        let mut folders: HashMap<EntryNumber, Arc<Path>> = HashMap::new();
         let found = files.sorted().into_iter().filter_map(|(_, _, file)| {
             let parent = tree.parent(file)?;
             let folder = folders.entry(parent).or_insert_with(|| tree.path(parent).into());

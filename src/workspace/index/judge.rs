@@ -5,7 +5,7 @@ use std::{os::fd::OwnedFd, sync::Arc};
 use rustix::io::Errno;
 
 use super::{
-    entry_table::{EntryTable, FileNumber, WhyClosed},
+    entry_table::{EntryNumber, EntryTable, WhyClosed},
     setting_files::RulesPlace,
     tree::WatchedTree,
     why_cold::WhyCold,
@@ -17,7 +17,7 @@ pub(super) const RULE_NAMES: [&str; 5] = [".gitignore", ".ignore", ".rgignore", 
 
 impl WatchedTree {
     /// The rules that apply in the directory above.
-    fn rules_around(&self, number: FileNumber) -> Option<Arc<Rules>> {
+    fn rules_around(&self, number: EntryNumber) -> Option<Arc<Rules>> {
         match self.table.parent(number) {
             Some(parent) => self.rules(parent).cloned(),
             None => self.rules_above.clone(),
@@ -25,7 +25,7 @@ impl WatchedTree {
     }
 
     /// Reads the rules of an open directory.
-    pub(super) fn read_rules(&mut self, number: FileNumber, folder: &Folder) {
+    pub(super) fn read_rules(&mut self, number: EntryNumber, folder: &Folder) {
         let files = self.rule_files(number);
         // Before they are read, so that a later change is noticed.
         let settings = files.settings(&folder.path());
@@ -44,9 +44,9 @@ impl WatchedTree {
     /// those of the others that are open, and those that are not open yet.
     pub(super) fn judge_children(
         &mut self,
-        number: FileNumber,
-    ) -> (Vec<FileNumber>, Vec<FileNumber>) {
-        let children: Vec<FileNumber> = self.table.children(number).collect();
+        number: EntryNumber,
+    ) -> (Vec<EntryNumber>, Vec<EntryNumber>) {
+        let children: Vec<EntryNumber> = self.table.children(number).collect();
         let rules = self.rules(number).cloned();
         let (mut open, mut unseen) = (Vec::new(), Vec::new());
         let mut path = self.path(number);
@@ -77,7 +77,7 @@ impl WatchedTree {
     }
 
     /// Whether the rules ignore one entry.
-    pub(super) fn judge(&mut self, child: FileNumber) -> bool {
+    pub(super) fn judge(&mut self, child: EntryNumber) -> bool {
         let Some(kind) = self.table.kind(child) else { return false };
         let parent = self.table.parent(child);
         let rules = parent.and_then(|it| self.rules(it)).cloned();
@@ -87,7 +87,7 @@ impl WatchedTree {
     }
 
     /// Judges everything below a directory again, because the rules in or above it changed.
-    pub(super) fn judge_below(&mut self, start: FileNumber) -> Result<(), WhyCold> {
+    pub(super) fn judge_below(&mut self, start: EntryNumber) -> Result<(), WhyCold> {
         let mut work = vec![start];
         while let Some(number) = work.pop() {
             if self.table.folder(number).is_none() {
@@ -123,13 +123,13 @@ impl WatchedTree {
         Ok(())
     }
 
-    fn read_rules_by(&mut self, number: FileNumber, handle: OwnedFd) {
+    fn read_rules_by(&mut self, number: EntryNumber, handle: OwnedFd) {
         let folder = self.walked(number, handle);
         self.read_rules(number, &folder);
     }
 
     /// Whether a directory is closed for a reason that rules do not change.
-    fn is_refused(&self, number: FileNumber) -> bool {
+    fn is_refused(&self, number: EntryNumber) -> bool {
         match self.table.why_closed(number) {
             Some(WhyClosed::Mounted | WhyClosed::Unreadable(_) | WhyClosed::TooDeep) => true,
             Some(WhyClosed::Ignored | WhyClosed::Repository | WhyClosed::Unseen) | None => false,

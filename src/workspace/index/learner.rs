@@ -16,8 +16,8 @@ use std::{
 };
 
 use super::{
-    file_number::{EntryVersion, FileNumber},
-    texts::{LearnedFile, TextReader},
+    file_number::{EntryNumber, EntryVersion},
+    texts::{LearnedFile, LearningReader},
 };
 
 /// A large file that was written less than this long ago is probably still being written. Until then it is
@@ -32,7 +32,7 @@ const STACK_BYTES: usize = 256 * 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileToLearn {
     /// Which file.
-    pub(crate) file: FileNumber,
+    pub(crate) file: EntryNumber,
     /// Its version. If it is another one afterwards, what was learned is about an earlier content.
     pub(crate) version: EntryVersion,
 }
@@ -158,14 +158,14 @@ fn run(source: &dyn LearnSource, signals: &LearnerSignals) {
 /// Learns files on one thread.
 struct Learning<'s> {
     source: &'s dyn LearnSource,
-    reader: TextReader,
+    reader: LearningReader,
     /// Files that were about to be learned while they were still being written.
-    unsettled: BTreeMap<FileNumber, EntryVersion>,
+    unsettled: BTreeMap<EntryNumber, EntryVersion>,
 }
 
 impl<'s> Learning<'s> {
     fn new(source: &'s dyn LearnSource) -> Self {
-        Self { source, reader: TextReader::new(), unsettled: BTreeMap::new() }
+        Self { source, reader: LearningReader::new(), unsettled: BTreeMap::new() }
     }
 
     /// Learns until there is nothing more to learn for now, or until `is_stopped`.

@@ -84,7 +84,7 @@ mod tree_walk;
 mod why_cold;
 
 pub(crate) use candidates::{Candidates, SearchedPart};
-pub(crate) use file_number::FileNumber;
+pub(crate) use file_number::EntryNumber;
 pub(crate) use plans::{IndexedFiles, SearchPlan};
 pub use pool::IndexPool;
 pub use status::{IndexPhase, IndexStatus};

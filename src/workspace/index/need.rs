@@ -51,13 +51,13 @@ impl Need {
     /// Whether a search would read a text, as the index tells it.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         use super::{
-            file_number::FileNumber, grams::GramSet, slice_block::TextOwner, slices::BitSlices,
+            file_number::EntryNumber, grams::GramSet, slice_block::TextOwner, slices::BitSlices,
         };
 
         let mut grams = GramSet::new();
         grams.feed(&text.to_ascii_lowercase());
         let mut slices = BitSlices::default();
-        let owner = TextOwner { file: FileNumber(0), text: 0 };
+        let owner = TextOwner { file: EntryNumber(0), text: 0 };
         let place = slices.add(owner, &grams.take_filter());
         let mut is_found = false;
         slices.each_match(&self.formula, &mut |_| is_found = true);

@@ -11,13 +11,13 @@ use std::{
 
 use rustix::fs::inotify::ReadFlags;
 
-use super::{entry_table::FileNumber, event_queue::QueuedEvent};
+use super::{entry_table::EntryNumber, event_queue::QueuedEvent};
 use crate::workspace::is_temporary_name;
 
 /// The names that were made since the last look.
 #[derive(Debug, Default)]
 pub(super) struct NewNames {
-    names: HashSet<(FileNumber, OsString)>,
+    names: HashSet<(EntryNumber, OsString)>,
     /// Renamings of which only the first half was told yet, and whether the name was new.
     moving: HashMap<u32, bool>,
     vanished: bool,
@@ -25,7 +25,7 @@ pub(super) struct NewNames {
 
 impl NewNames {
     /// Takes note of what an event says about a name in a directory.
-    pub(super) fn note(&mut self, folder: FileNumber, event: &QueuedEvent) {
+    pub(super) fn note(&mut self, folder: EntryNumber, event: &QueuedEvent) {
         let name = || (folder, event.name.clone());
         // The engine's own writes end with a renaming, and never begin with another name of a file.
         if is_temporary_name(event.name()) {
@@ -50,7 +50,7 @@ impl NewNames {
     }
 
     /// Whether a name is new.
-    pub(super) fn has(&self, folder: FileNumber, name: &OsString) -> bool {
+    pub(super) fn has(&self, folder: EntryNumber, name: &OsString) -> bool {
         !self.names.is_empty() && self.names.contains(&(folder, name.clone()))
     }
 

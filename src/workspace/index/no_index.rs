@@ -14,11 +14,13 @@ use crate::workspace::{
 
 /// The index of one root.
 #[derive(Debug)]
-pub(super) struct RootIndex {
+pub(super) struct NoIndex {
     root: PathBuf,
 }
 
-impl RootIndex {
+pub(super) use NoIndex as RootIndex;
+
+impl NoIndex {
     pub(super) fn new(root: PathBuf, _: Option<(PathBuf, PathBuf)>, _: IndexSettings) -> Self {
         Self { root }
     }

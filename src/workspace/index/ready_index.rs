@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{
-    FileNumber, WhyCold,
+    EntryNumber, WhyCold,
     learner::{Committed, FileToLearn},
     signatures::{Kept, Signatures},
     sweep::SweepCause,
@@ -22,9 +22,9 @@ pub(super) struct ReadyIndex {
     pub(super) tree: WatchedTree,
     pub(super) signatures: Signatures,
     /// The files that are not learned yet.
-    unlearned: VecDeque<FileNumber>,
+    unlearned: VecDeque<EntryNumber>,
     /// Those of them that are ignored. They are rarely searched, so they come last.
-    ignored: VecDeque<FileNumber>,
+    ignored: VecDeque<EntryNumber>,
     /// Whether the learner has files that it was given.
     is_learning: bool,
     /// Whether there is no memory for more.
@@ -80,7 +80,8 @@ impl ReadyIndex {
 
     /// Whether there is something to learn, and room for it.
     pub(super) fn has_work(&self) -> bool {
-        !self.is_full && !(self.unlearned.is_empty() && self.ignored.is_empty())
+        let is_done = self.unlearned.is_empty() && self.ignored.is_empty();
+        !self.is_full && !is_done
     }
 
     /// Whether everything that can be learned has been.
@@ -135,7 +136,7 @@ impl ReadyIndex {
     /// About how much memory it takes.
     pub(super) fn memory(&self) -> usize {
         let queued = self.unlearned.capacity() + self.ignored.capacity();
-        self.tree.memory() + self.signatures.memory() + queued * size_of::<FileNumber>()
+        self.tree.memory() + self.signatures.memory() + queued * size_of::<EntryNumber>()
     }
 }
 
@@ -147,7 +148,7 @@ pub(super) fn retry_after(why: &WhyCold) -> Option<Duration> {
         | WhyCold::NoInstance { .. }
         | WhyCold::TooManyEntries { .. }
         | WhyCold::Mount { .. }
-        | WhyCold::Failed { .. } => Some(Duration::from_secs(60)),
+        | WhyCold::Failed { .. } => Some(Duration::from_mins(1)),
         _ => None,
     }
 }

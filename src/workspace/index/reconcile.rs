@@ -10,7 +10,7 @@ use std::{
 use rustix::{fs::inotify::ReadFlags, io::Errno};
 
 use super::{
-    entry_table::{EntryTable, FileNumber, WhyClosed},
+    entry_table::{EntryNumber, EntryTable, WhyClosed},
     event_queue::QueuedEvent,
     file_stamp::{Looked, look},
     judge::RULE_NAMES,
@@ -27,18 +27,18 @@ use crate::workspace::{is_temporary_name, walk::EntryKind};
 #[derive(Debug, Default)]
 pub(super) struct Suspects {
     /// Names to look at, by directory.
-    pub(super) names: BTreeMap<FileNumber, BTreeSet<OsString>>,
+    pub(super) names: BTreeMap<EntryNumber, BTreeSet<OsString>>,
     /// Names of directories whose attributes changed, so that other directories may be readable now.
-    attributes: HashSet<(FileNumber, OsString)>,
+    attributes: HashSet<(EntryNumber, OsString)>,
     new_names: NewNames,
     /// Names that new directories have, or had when they were looked at.
-    new_folders: Vec<(FileNumber, OsString)>,
+    new_folders: Vec<(EntryNumber, OsString)>,
     /// Directories to open, close or compare.
-    folders: Vec<FileNumber>,
+    folders: Vec<EntryNumber>,
     /// Directories whose rules changed.
-    rules: BTreeSet<FileNumber>,
+    rules: BTreeSet<EntryNumber>,
     /// Directories to list again.
-    relist: Vec<FileNumber>,
+    relist: Vec<EntryNumber>,
 }
 
 impl WatchedTree {
@@ -174,7 +174,7 @@ impl WatchedTree {
     /// Looks what has these names in a directory now.
     fn look_again(
         &mut self,
-        folder: FileNumber,
+        folder: EntryNumber,
         names: BTreeSet<OsString>,
         suspects: &mut Suspects,
     ) -> Result<(), WhyCold> {
@@ -216,7 +216,7 @@ impl WatchedTree {
                 Some(known) if self.table.kind(known) == Some(looked.kind) => {
                     self.look_at_known(known, &looked, suspects);
                     if suspects.attributes.contains(&(folder, name)) {
-                        let below: Vec<FileNumber> = self.table.children(known).collect();
+                        let below: Vec<EntryNumber> = self.table.children(known).collect();
                         suspects.folders.extend(below);
                     }
                 }
@@ -230,7 +230,7 @@ impl WatchedTree {
         self.add_entries(folder, &new, suspects)
     }
 
-    fn look_at_known(&mut self, number: FileNumber, looked: &Looked, suspects: &mut Suspects) {
+    fn look_at_known(&mut self, number: EntryNumber, looked: &Looked, suspects: &mut Suspects) {
         match looked.kind {
             EntryKind::File => self.update_file(number, looked),
             EntryKind::Folder => suspects.folders.push(number),
@@ -240,7 +240,7 @@ impl WatchedTree {
 
     fn add_entries(
         &mut self,
-        folder: FileNumber,
+        folder: EntryNumber,
         new: &[(OsString, Looked)],
         suspects: &mut Suspects,
     ) -> Result<(), WhyCold> {
@@ -265,7 +265,7 @@ impl WatchedTree {
 
     /// Opens or closes a directory as its rules and the system say, and lists it if it is another one than
     /// before.
-    fn check_folder(&mut self, number: FileNumber) -> Result<(), WhyCold> {
+    fn check_folder(&mut self, number: EntryNumber) -> Result<(), WhyCold> {
         if self.table.kind(number) != Some(EntryKind::Folder) {
             return Ok(());
         }

@@ -38,14 +38,14 @@ pub(super) struct RootIndex {
 
 #[derive(Debug)]
 struct IndexState {
-    stage: Stage,
+    stage: IndexStage,
     learner: Option<Learner>,
     began: Option<Instant>,
     last_build: Option<Duration>,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum IndexStage {
     /// Nobody wanted it so far.
     NotBuilt,
     /// A thread lists the files, or lists them again because changes were lost.
@@ -70,7 +70,7 @@ impl RootIndex {
             max_memory: AtomicUsize::new(settings.max_memory),
             is_closed: AtomicBool::new(false),
             state: Mutex::new(IndexState {
-                stage: Stage::NotBuilt,
+                stage: IndexStage::NotBuilt,
                 learner: None,
                 began: None,
                 last_build: None,
@@ -95,9 +95,11 @@ impl RootIndex {
     pub(super) fn want(self: &Arc<Self>) {
         let mut state = self.state();
         let may_begin = match &state.stage {
-            Stage::NotBuilt => true,
-            Stage::Listing(_) | Stage::Ready(_) => false,
-            Stage::Refused { why, at } => retry_after(why).is_some_and(|it| at.elapsed() >= it),
+            IndexStage::NotBuilt => true,
+            IndexStage::Listing(_) | IndexStage::Ready(_) => false,
+            IndexStage::Refused { why, at } => {
+                retry_after(why).is_some_and(|it| at.elapsed() >= it)
+            }
         };
         if may_begin {
             self.begin(&mut state, None, WhyCold::NotBuiltYet);
@@ -120,8 +122,8 @@ impl RootIndex {
             .name("toolwright-index".to_owned())
             .spawn(move || index.list_files(lost));
         state.stage = match started {
-            Ok(_) => Stage::Listing(why),
-            Err(cause) => Stage::Refused { why: WhyCold::failed(&cause), at: Instant::now() },
+            Ok(_) => IndexStage::Listing(why),
+            Err(cause) => IndexStage::Refused { why: WhyCold::failed(&cause), at: Instant::now() },
         };
     }
 
@@ -134,18 +136,18 @@ impl RootIndex {
             return;
         }
         state.stage = match listed {
-            Ok(ready) => Stage::Ready(ready),
-            Err(why) => Stage::Refused { why, at: Instant::now() },
+            Ok(ready) => IndexStage::Ready(ready),
+            Err(why) => IndexStage::Refused { why, at: Instant::now() },
         };
         match (&state.stage, &state.learner) {
-            (Stage::Ready(_), Some(learner)) => learner.wake(),
-            (Stage::Ready(_), None) => {
+            (IndexStage::Ready(_), Some(learner)) => learner.wake(),
+            (IndexStage::Ready(_), None) => {
                 let source: Arc<dyn LearnSource> = Arc::<Self>::clone(&self);
                 match Learner::start(source) {
                     Ok(learner) => state.learner = Some(learner),
                     Err(cause) => {
                         let why = WhyCold::failed(&cause);
-                        state.stage = Stage::Refused { why, at: Instant::now() };
+                        state.stage = IndexStage::Refused { why, at: Instant::now() };
                     }
                 }
             }
@@ -173,10 +175,10 @@ impl RootIndex {
     ) -> Result<T, WhyCold> {
         let mut state = self.state();
         let ready = match &mut state.stage {
-            Stage::Ready(ready) => ready,
-            Stage::NotBuilt => return Err(WhyCold::NotBuiltYet),
-            Stage::Listing(why) => return Err(why.clone()),
-            Stage::Refused { why, .. } => {
+            IndexStage::Ready(ready) => ready,
+            IndexStage::NotBuilt => return Err(WhyCold::NotBuiltYet),
+            IndexStage::Listing(why) => return Err(why.clone()),
+            IndexStage::Refused { why, .. } => {
                 let why = why.clone();
                 drop(state);
                 // Whatever was in the way may be gone.
@@ -224,11 +226,11 @@ impl RootIndex {
 
     /// Takes note that the tree cannot be trusted any more.
     fn lose_track(self: &Arc<Self>, state: &mut IndexState, why: WhyCold) {
-        let stage = std::mem::replace(&mut state.stage, Stage::NotBuilt);
-        if let (Stage::Ready(ready), WhyCold::QueueOverflow) = (stage, &why) {
+        let before = std::mem::replace(&mut state.stage, IndexStage::NotBuilt);
+        if let (IndexStage::Ready(ready), WhyCold::QueueOverflow) = (before, &why) {
             self.begin(state, Some(ready), why);
         } else {
-            state.stage = Stage::Refused { why, at: Instant::now() };
+            state.stage = IndexStage::Refused { why, at: Instant::now() };
         }
     }
 
@@ -245,10 +247,10 @@ impl RootIndex {
         let state = self.state();
         let cold = |why: &WhyCold| IndexStatus::cold(&self.root, Some(why.to_string()));
         let mut status = match &state.stage {
-            Stage::NotBuilt => cold(&WhyCold::NotBuiltYet),
-            Stage::Refused { why, .. } => cold(why),
-            Stage::Listing(why) => IndexStatus { phase: IndexPhase::Building, ..cold(why) },
-            Stage::Ready(ready) => {
+            IndexStage::NotBuilt => cold(&WhyCold::NotBuiltYet),
+            IndexStage::Refused { why, .. } => cold(why),
+            IndexStage::Listing(why) => IndexStatus { phase: IndexPhase::Building, ..cold(why) },
+            IndexStage::Ready(ready) => {
                 let counts = ready.signatures.counts();
                 let phase =
                     if ready.is_settled() { IndexPhase::Warm } else { IndexPhase::Building };
@@ -271,7 +273,7 @@ impl LearnSource for RootIndex {
     fn next_files(&self, files: &mut Vec<FileToLearn>) {
         let mut state = self.state();
         let IndexState { stage, began, last_build, .. } = &mut *state;
-        let Stage::Ready(ready) = stage else { return };
+        let IndexStage::Ready(ready) = stage else { return };
         // If it fails, the next question will find out why.
         let _ = ready.sweep_if_due();
         ready.next_files(files);
@@ -285,7 +287,7 @@ impl LearnSource for RootIndex {
     fn open(&self, file: FileToLearn) -> io::Result<File> {
         let state = self.state();
         let place = match &state.stage {
-            Stage::Ready(ready) => ready.place_of(file),
+            IndexStage::Ready(ready) => ready.place_of(file),
             _ => None,
         };
         drop(state);
@@ -294,14 +296,14 @@ impl LearnSource for RootIndex {
 
     fn commit(&self, file: FileToLearn, learned: LearnedFile) -> Committed {
         match &mut self.state().stage {
-            Stage::Ready(ready) => ready.commit(file, learned),
+            IndexStage::Ready(ready) => ready.commit(file, learned),
             _ => Committed::Outdated,
         }
     }
 
     fn tidy(&self) -> bool {
         match &mut self.state().stage {
-            Stage::Ready(ready) => ready.signatures.tidy(),
+            IndexStage::Ready(ready) => ready.signatures.tidy(),
             _ => false,
         }
     }

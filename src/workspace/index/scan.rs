@@ -11,7 +11,7 @@ use std::{
 use rustix::io::Errno;
 
 use super::{
-    entry_table::{EntryTable, FileNumber, OpenFolder, WhyClosed},
+    entry_table::{EntryNumber, EntryTable, OpenFolder, WhyClosed},
     event_queue::WatchNumber,
     file_stamp::{Looked, look},
     root_check::failed,
@@ -28,7 +28,7 @@ impl WatchedTree {
     /// Watches and lists a directory and all below it. What is known of them is compared with the disk.
     pub(super) fn list_below(
         &mut self,
-        start: FileNumber,
+        start: EntryNumber,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), WhyCold> {
         // A list instead of recursion, because directories may be nested to any depth.
@@ -43,7 +43,7 @@ impl WatchedTree {
     }
 
     /// Lists one directory, and adds those in it to the work.
-    fn list(&mut self, number: FileNumber, work: &mut Vec<FileNumber>) -> Result<(), WhyCold> {
+    fn list(&mut self, number: EntryNumber, work: &mut Vec<EntryNumber>) -> Result<(), WhyCold> {
         if self.table.kind(number) != Some(EntryKind::Folder) {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl WatchedTree {
     }
 
     /// Takes note that a directory cannot be followed.
-    fn cannot_open(&mut self, number: FileNumber, cause: Errno) -> Result<(), WhyCold> {
+    fn cannot_open(&mut self, number: EntryNumber, cause: Errno) -> Result<(), WhyCold> {
         if number == EntryTable::ROOT {
             return Err(WhyCold::RootMoved);
         }
@@ -125,8 +125,8 @@ impl WatchedTree {
     }
 
     /// Brings the known entries of a directory in line with its listing, which is sorted by name.
-    fn merge(&mut self, number: FileNumber, folder: &Folder, names: &[ListedName]) {
-        let known: Vec<FileNumber> = self.table.children(number).collect();
+    fn merge(&mut self, number: EntryNumber, folder: &Folder, names: &[ListedName]) {
+        let known: Vec<EntryNumber> = self.table.children(number).collect();
         let mut gone = Vec::new();
         let mut kept = Vec::new();
         let mut new: Vec<(&OsStr, EntryKind)> = Vec::new();
@@ -169,7 +169,7 @@ impl WatchedTree {
 
     /// What the name of a file stands for, if it is a file. If it is not any more, the event that says so is
     /// in the queue.
-    fn looked_at(&self, folder: BorrowedFd<'_>, file: FileNumber) -> Option<Looked> {
+    fn looked_at(&self, folder: BorrowedFd<'_>, file: EntryNumber) -> Option<Looked> {
         if self.table.kind(file) != Some(EntryKind::File) {
             return None;
         }
@@ -178,7 +178,7 @@ impl WatchedTree {
     }
 
     /// Takes note that a file was changed.
-    pub(super) fn update_file(&mut self, file: FileNumber, looked: &Looked) {
+    pub(super) fn update_file(&mut self, file: EntryNumber, looked: &Looked) {
         if looked.links == 1 || looked.stamp.inode != self.table.inode(file) {
             self.forget_link(file);
         }
@@ -187,14 +187,14 @@ impl WatchedTree {
         self.note_links(file, looked);
     }
 
-    pub(super) fn note_links(&mut self, file: FileNumber, looked: &Looked) {
+    pub(super) fn note_links(&mut self, file: EntryNumber, looked: &Looked) {
         if looked.links > 1 {
             self.links.note(file, looked.stamp.inode);
         }
     }
 
     /// Removes entries of a directory, with everything below them.
-    pub(super) fn remove_entries(&mut self, folder: FileNumber, gone: &[FileNumber]) {
+    pub(super) fn remove_entries(&mut self, folder: EntryNumber, gone: &[EntryNumber]) {
         if gone.is_empty() {
             return;
         }
@@ -206,7 +206,7 @@ impl WatchedTree {
     }
 
     /// Removes everything below a directory, and does not follow it any more.
-    pub(super) fn empty(&mut self, number: FileNumber) {
+    pub(super) fn empty(&mut self, number: EntryNumber) {
         let mut below = vec![number];
         let mut next = 0;
         while let Some(folder) = below.get(next).copied() {
@@ -215,7 +215,7 @@ impl WatchedTree {
             next += 1;
         }
         for folder in below.into_iter().rev() {
-            let files: Vec<FileNumber> = self.table.children(folder).collect();
+            let files: Vec<EntryNumber> = self.table.children(folder).collect();
             for file in files {
                 self.forget_link(file);
             }
@@ -231,12 +231,12 @@ impl WatchedTree {
     }
 
     /// The handle of a directory, if it can be opened.
-    pub(super) fn open_number(&self, number: FileNumber) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_number(&self, number: EntryNumber) -> Result<OwnedFd, Errno> {
         self.root.open_folder(&self.table.path_below(number))
     }
 
     /// Which ignore files an open directory has.
-    pub(super) fn rule_files(&self, number: FileNumber) -> RuleFiles {
+    pub(super) fn rule_files(&self, number: EntryNumber) -> RuleFiles {
         let mut files = RuleFiles::default();
         for name in super::judge::RULE_NAMES {
             let child = self.table.child(number, OsStr::new(name));

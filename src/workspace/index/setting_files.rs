@@ -9,7 +9,7 @@ use std::{
 use rustix::{fs::CWD, io::Errno};
 
 use super::{
-    entry_table::FileNumber,
+    entry_table::EntryNumber,
     file_stamp::{FileStamp, Looked, look, look_through},
 };
 use crate::workspace::walk::EntryKind;
@@ -20,7 +20,7 @@ pub(super) enum RulesPlace {
     /// Those above the root.
     Above,
     /// Those of a directory in the tree.
-    Folder(FileNumber),
+    Folder(EntryNumber),
 }
 
 /// All such files, as they were when rules were read from them.

@@ -4,8 +4,8 @@
 //! may have changed; until it is learned again, such a file is a candidate for every search.
 
 use super::{
-    candidates::{Candidates, Verdict},
-    file_number::FileNumber,
+    candidates::{Candidates, ReadVerdict},
+    file_number::EntryNumber,
     need::Need,
     slice_block::TextOwner,
     slices::{BitSlices, TextPlace},
@@ -111,19 +111,19 @@ impl Signatures {
     }
 
     /// There is a file that is not known yet, or one that may have changed.
-    pub(crate) fn forget(&mut self, file: FileNumber) {
+    pub(crate) fn forget(&mut self, file: EntryNumber) {
         self.replace(file, KnownFile::Unlearned);
     }
 
     /// A file is gone.
-    pub(crate) fn remove(&mut self, file: FileNumber) {
+    pub(crate) fn remove(&mut self, file: EntryNumber) {
         if (file.0 as usize) < self.files.len() {
             self.replace(file, KnownFile::Absent);
         }
     }
 
     /// Keeps what was learned of a file. The caller has made sure that it has not changed since.
-    pub(crate) fn put(&mut self, file: FileNumber, learned: LearnedFile) -> Kept {
+    pub(crate) fn put(&mut self, file: EntryNumber, learned: LearnedFile) -> Kept {
         self.forget(file);
         let stamp = learned.stamp;
         let is_large = stamp.bytes() >= SMALL_FILE_BYTES as u64;
@@ -196,7 +196,7 @@ impl Signatures {
         })
     }
 
-    fn replace(&mut self, file: FileNumber, new: KnownFile) {
+    fn replace(&mut self, file: EntryNumber, new: KnownFile) {
         let index = file.0 as usize;
         if self.files.len() <= index {
             self.files.resize_with(index + 1, || KnownFile::Absent);
@@ -226,7 +226,7 @@ impl Signatures {
 
     /// What a search with this need has to read of every file.
     pub(crate) fn candidates(&self, need: &Need) -> Candidates {
-        let mut verdicts: Vec<Verdict> =
+        let mut verdicts: Vec<ReadVerdict> =
             self.files.iter().map(|it| it.unless_found(need)).collect();
         let mut found = Vec::new();
         self.slices.each_match(&need.formula, &mut |owner| {
@@ -236,11 +236,11 @@ impl Signatures {
                 return;
             };
             match known {
-                KnownFile::Texts(known) if known.is_divisible && *verdict != Verdict::Whole => {
-                    *verdict = Verdict::Texts;
+                KnownFile::Texts(known) if known.is_divisible && *verdict != ReadVerdict::Whole => {
+                    *verdict = ReadVerdict::Texts;
                     found.push((owner.file, owner.text));
                 }
-                _ => *verdict = Verdict::Whole,
+                _ => *verdict = ReadVerdict::Whole,
             }
         });
         found.sort_unstable();
@@ -250,10 +250,10 @@ impl Signatures {
     /// The same for some files only: less work if these are few. The others are not known to it.
     pub(crate) fn candidates_among(
         &self,
-        files: impl Iterator<Item = FileNumber>,
+        files: impl Iterator<Item = EntryNumber>,
         need: &Need,
     ) -> Candidates {
-        let mut verdicts = vec![Verdict::Unknown; self.files.len()];
+        let mut verdicts = vec![ReadVerdict::Unknown; self.files.len()];
         let mut found = Vec::new();
         let may_match = |place: TextPlace| self.slices.may_match(place, &need.formula);
         for file in files {
@@ -263,20 +263,20 @@ impl Signatures {
                 KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear => {}
                 KnownFile::Text { place, .. } => {
                     if place.is_some_and(may_match) {
-                        verdict = Verdict::Whole;
+                        verdict = ReadVerdict::Whole;
                     }
                 }
-                KnownFile::Texts(known) if known.is_divisible && verdict != Verdict::Whole => {
+                KnownFile::Texts(known) if known.is_divisible && verdict != ReadVerdict::Whole => {
                     for (number, text) in (0_u32..).zip(&known.texts) {
                         if may_match(text.place) {
-                            verdict = Verdict::Texts;
+                            verdict = ReadVerdict::Texts;
                             found.push((file, number));
                         }
                     }
                 }
                 KnownFile::Texts(known) => {
                     if known.texts.iter().any(|it| may_match(it.place)) {
-                        verdict = Verdict::Whole;
+                        verdict = ReadVerdict::Whole;
                     }
                 }
             }
@@ -289,9 +289,9 @@ impl Signatures {
     }
 
     /// Where the texts are, by file. They come by file and in their order.
-    fn ranges(&self, found: &[(FileNumber, u32)]) -> Vec<(FileNumber, FileTexts)> {
+    fn ranges(&self, found: &[(EntryNumber, u32)]) -> Vec<(EntryNumber, FileTexts)> {
         let of_files = found.chunk_by(|one, other| one.0 == other.0);
-        let of_file = |texts: &[(FileNumber, u32)]| {
+        let of_file = |texts: &[(EntryNumber, u32)]| {
             let (file, _) = *texts.first()?;
             let KnownFile::Texts(known) = self.files.get(file.0 as usize)? else { return None };
             let ranges = texts.iter().filter_map(|(_, number)| known.range(*number as usize));
@@ -320,19 +320,19 @@ impl KnownFile {
     }
 
     /// What is to be read of the file if no text of it may match.
-    fn unless_found(&self, need: &Need) -> Verdict {
+    fn unless_found(&self, need: &Need) -> ReadVerdict {
         let traits = match self {
-            Self::Absent => return Verdict::Unknown,
-            Self::Unlearned | Self::Unclear => return Verdict::Whole,
+            Self::Absent => return ReadVerdict::Unknown,
+            Self::Unlearned | Self::Unclear => return ReadVerdict::Whole,
             Self::Text { traits, .. } => *traits,
             Self::Texts(known) => FileTraits { is_large: true, has_binary: known.has_binary },
         };
         if need.spans_lines && traits.is_large {
-            Verdict::Whole
+            ReadVerdict::Whole
         } else if traits.has_binary {
-            Verdict::Binary
+            ReadVerdict::Binary
         } else {
-            Verdict::Nothing
+            ReadVerdict::Nothing
         }
     }
 }

@@ -4,7 +4,7 @@
 //! of the block.
 
 use super::{
-    file_number::FileNumber,
+    file_number::EntryNumber,
     gram_formula::GramFormula,
     grams::{Filter, Gram},
 };
@@ -20,7 +20,7 @@ pub(super) type Columns = [u64; MOST_WORDS];
 /// Whose text it is: the file, and which of its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TextOwner {
-    pub(super) file: FileNumber,
+    pub(super) file: EntryNumber,
     pub(super) text: u32,
 }
 

@@ -213,7 +213,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{
-        super::{file_number::FileNumber, grams::GramSet},
+        super::{file_number::EntryNumber, grams::GramSet},
         *,
     };
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn owner(file: u32) -> TextOwner {
-        TextOwner { file: FileNumber(file), text: 0 }
+        TextOwner { file: EntryNumber(file), text: 0 }
     }
 
     fn matching(slices: &BitSlices, word: &str) -> Vec<u32> {

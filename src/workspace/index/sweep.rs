@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    entry_table::{EntryTable, FileNumber},
+    entry_table::{EntryNumber, EntryTable},
     file_stamp::look,
     reconcile::Suspects,
     tree::WatchedTree,
@@ -44,12 +44,12 @@ impl WatchedTree {
         self.refresh()?;
         self.sweep_wanted = None;
         let started = Instant::now();
-        let folders: Vec<FileNumber> = self.table.folders().collect();
+        let folders: Vec<EntryNumber> = self.table.folders().collect();
         let share = folders.len().div_ceil(threads.max(1)).max(1);
         let mut shares = folders.chunks(share);
         let first = shares.next().unwrap_or_default();
         let tree = &*self;
-        let changed: Vec<(FileNumber, OsString)> = thread::scope(|scope| {
+        let changed: Vec<(EntryNumber, OsString)> = thread::scope(|scope| {
             let others: Vec<_> = shares.map(|it| scope.spawn(|| tree.differing(it))).collect();
             let mut changed = tree.differing(first);
             for other in others {
@@ -71,7 +71,7 @@ impl WatchedTree {
     }
 
     /// The files of these directories that are not as the tree says.
-    fn differing(&self, folders: &[FileNumber]) -> Vec<(FileNumber, OsString)> {
+    fn differing(&self, folders: &[EntryNumber]) -> Vec<(EntryNumber, OsString)> {
         let mut differing = Vec::new();
         for folder in folders {
             let Ok(handle) = self.open_number(*folder) else { continue };

@@ -52,12 +52,12 @@ impl LearnedFile {
     /// What there is to learn of a file that nobody changes.
     #[expect(clippy::expect_used, reason = "only tests call it")]
     pub(crate) fn of(file: &mut File) -> Self {
-        TextReader::new().read(file, &|| false).ok().flatten().expect("nobody changes the file")
+        LearningReader::new().read(file, &|| false).ok().flatten().expect("nobody changes the file")
     }
 }
 
 /// Reads files, with the memory that it takes.
-pub(super) struct TextReader {
+pub(super) struct LearningReader {
     grams: GramSet,
     buffer: Box<[u8]>,
 }
@@ -74,7 +74,7 @@ struct TextCutter<'g> {
     lines: u64,
 }
 
-impl TextReader {
+impl LearningReader {
     pub(super) fn new() -> Self {
         Self { grams: GramSet::new(), buffer: vec![0; SMALL_FILE_BYTES].into() }
     }
@@ -213,7 +213,7 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, bytes).unwrap();
         let mut file = File::open(&path).unwrap();
-        TextReader::new().read(&mut file, &|| false).unwrap().unwrap().content
+        LearningReader::new().read(&mut file, &|| false).unwrap().unwrap().content
     }
 
     fn starts(content: &LearnedContent) -> Vec<(u64, u64)> {
@@ -262,7 +262,7 @@ mod tests {
             file.write_all(b"more").unwrap();
             false
         };
-        let mut reader = TextReader::new();
+        let mut reader = LearningReader::new();
         assert!(reader.read(&mut File::open(&path).unwrap(), &grow).unwrap().is_none());
         assert!(reader.read(&mut File::open(&path).unwrap(), &|| true).unwrap().is_none());
         // What was read before is not part of the next file.

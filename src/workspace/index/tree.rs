@@ -22,7 +22,7 @@ use std::{
 use rustix::fs::OFlags;
 
 use super::{
-    entry_table::{EntryTable, EntryVersion, EntryView, FileNumber, TreeChanges, WhyClosed},
+    entry_table::{EntryNumber, EntryTable, EntryVersion, EntryView, TreeChanges, WhyClosed},
     event_queue::{EventQueue, WatchNumber},
     file_stamp::FileStamp,
     hard_links::HardLinks,
@@ -65,7 +65,7 @@ impl TreeSettings {
 /// What a watch is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchTarget {
-    Folder(FileNumber),
+    Folder(EntryNumber),
     /// Files with several names, by the digest of their inode.
     Inode(u32),
 }
@@ -94,11 +94,11 @@ pub(crate) struct WatchedTree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlaceInTree {
     /// A directory whose content is in the tree.
-    Open(FileNumber),
+    Open(EntryNumber),
     /// Something in or below a directory whose content is not in the tree.
-    Closed(FileNumber, WhyClosed),
+    Closed(EntryNumber, WhyClosed),
     /// A file, a link or something else that is no directory.
-    NoFolder(FileNumber),
+    NoFolder(EntryNumber),
     /// Nothing.
     Absent,
 }
@@ -182,7 +182,7 @@ impl WatchedTree {
         self.place_of(at)
     }
 
-    fn place_of(&self, number: FileNumber) -> PlaceInTree {
+    fn place_of(&self, number: EntryNumber) -> PlaceInTree {
         if self.table.folder(number).is_some() {
             return PlaceInTree::Open(number);
         }
@@ -194,17 +194,17 @@ impl WatchedTree {
 
     /// The root's number.
     #[expect(clippy::unused_self, reason = "it is the root of this tree")]
-    pub(crate) fn root_number(&self) -> FileNumber {
+    pub(crate) fn root_number(&self) -> EntryNumber {
         EntryTable::ROOT
     }
 
     /// The entries of an open directory, in the order of their names.
-    pub(crate) fn entries(&self, folder: FileNumber) -> impl Iterator<Item = EntryView<'_>> {
+    pub(crate) fn entries(&self, folder: EntryNumber) -> impl Iterator<Item = EntryView<'_>> {
         self.table.children(folder).filter_map(|it| self.table.view(it))
     }
 
     /// One entry.
-    pub(crate) fn entry(&self, number: FileNumber) -> Option<EntryView<'_>> {
+    pub(crate) fn entry(&self, number: EntryNumber) -> Option<EntryView<'_>> {
         self.table.view(number)
     }
 
@@ -212,31 +212,31 @@ impl WatchedTree {
     #[cfg(test)]
     pub(crate) fn entry_named(
         &self,
-        folder: FileNumber,
+        folder: EntryNumber,
         name: &std::ffi::OsStr,
     ) -> Option<EntryView<'_>> {
         self.table.view(self.table.child(folder, name)?)
     }
 
     /// The directory that an entry is in. The root is in none.
-    pub(crate) fn parent(&self, number: FileNumber) -> Option<FileNumber> {
+    pub(crate) fn parent(&self, number: EntryNumber) -> Option<EntryNumber> {
         self.table.parent(number)
     }
 
     /// Why the content of a directory is not in the tree. `None` if it is, or if it is no directory.
-    pub(crate) fn why_closed(&self, number: FileNumber) -> Option<WhyClosed> {
+    pub(crate) fn why_closed(&self, number: EntryNumber) -> Option<WhyClosed> {
         self.table.why_closed(number)
     }
 
     /// Whether the tree can say all that a walk would say of a directory: what is in it, and that nothing is
     /// wrong with it.
-    pub(crate) fn knows_all_of(&self, folder: FileNumber) -> bool {
+    pub(crate) fn knows_all_of(&self, folder: EntryNumber) -> bool {
         self.table.folder(folder).is_some_and(|it| it.unapplied.is_empty())
     }
 
     /// The directories that a walk would have something to say about, besides what is in them, or that have
     /// to be walked because their content is not in the tree. Without those that are ignored.
-    pub(crate) fn odd_folders(&self) -> impl Iterator<Item = FileNumber> + '_ {
+    pub(crate) fn odd_folders(&self) -> impl Iterator<Item = EntryNumber> + '_ {
         self.table.odd_folders()
     }
 
@@ -250,7 +250,7 @@ impl WatchedTree {
     }
 
     /// The absolute path of an entry.
-    pub(crate) fn path(&self, number: FileNumber) -> PathBuf {
+    pub(crate) fn path(&self, number: EntryNumber) -> PathBuf {
         let below = self.table.path_below(number);
         if below.as_os_str().is_empty() {
             return self.root.path().to_path_buf();
@@ -259,12 +259,12 @@ impl WatchedTree {
     }
 
     /// The rules that apply to the entries of an open directory.
-    pub(crate) fn rules(&self, folder: FileNumber) -> Option<&Arc<Rules>> {
+    pub(crate) fn rules(&self, folder: EntryNumber) -> Option<&Arc<Rules>> {
         self.table.folder(folder)?.rules.as_ref()
     }
 
     /// The ignore files of an open directory that could not be applied.
-    pub(crate) fn unapplied(&self, folder: FileNumber) -> &[UnappliedRules] {
+    pub(crate) fn unapplied(&self, folder: EntryNumber) -> &[UnappliedRules] {
         self.table.folder(folder).map(|it| it.unapplied.as_slice()).unwrap_or_default()
     }
 
@@ -275,24 +275,24 @@ impl WatchedTree {
 
     /// Whether a search that starts in an open directory, or spells it out, may see other files in it than
     /// the tree says. Then it has to be walked.
-    pub(crate) fn naming_matters(&self, folder: FileNumber) -> bool {
+    pub(crate) fn naming_matters(&self, folder: EntryNumber) -> bool {
         // The root is named in the tree, too.
         folder != EntryTable::ROOT
             && self.rules(folder).is_some_and(|it| it.naming_matters(&self.path(folder)))
     }
 
     /// Size, times and identity of a file.
-    pub(crate) fn stamp(&self, number: FileNumber) -> Option<FileStamp> {
+    pub(crate) fn stamp(&self, number: EntryNumber) -> Option<FileStamp> {
         self.table.stamp(number)
     }
 
     /// The version of an entry. `None` if there is none with this number.
-    pub(crate) fn version(&self, number: FileNumber) -> Option<EntryVersion> {
+    pub(crate) fn version(&self, number: EntryNumber) -> Option<EntryVersion> {
         self.table.version(number)
     }
 
     /// Where a file is, to open it without the tree.
-    pub(crate) fn file_place(&self, number: FileNumber) -> Option<FilePlace> {
+    pub(crate) fn file_place(&self, number: EntryNumber) -> Option<FilePlace> {
         if self.table.kind(number)? != EntryKind::File {
             return None;
         }
@@ -320,7 +320,7 @@ impl WatchedTree {
     }
 
     /// An open directory of the tree as the walk knows it.
-    pub(super) fn walked(&self, number: FileNumber, handle: OwnedFd) -> Folder {
+    pub(super) fn walked(&self, number: EntryNumber, handle: OwnedFd) -> Folder {
         let path = self.path(number);
         let depth = path.components().count() - self.root.path().components().count();
         Folder::already_open(path.into(), depth, handle)

@@ -4,7 +4,7 @@
 use std::{ffi::OsStr, path::Path, sync::Arc};
 
 use super::{
-    FileNumber, WhyCold,
+    EntryNumber, WhyCold,
     tree::{PlaceInTree, WatchedTree},
 };
 use crate::workspace::{
@@ -14,15 +14,15 @@ use crate::workspace::{
 };
 
 /// What is done with the entries that a walk of the tree takes, in the order of their paths.
-pub(super) trait TreeVisitor {
+pub(super) trait IndexedTreeVisitor {
     /// Whether a file is wanted at all. Asked before it is judged.
-    fn wants_file(&self, file: FileNumber) -> bool;
+    fn wants_file(&self, file: EntryNumber) -> bool;
 
     /// Whether something in a directory may be wanted.
-    fn wants_folder(&self, folder: FileNumber) -> bool;
+    fn wants_folder(&self, folder: EntryNumber) -> bool;
 
     /// A file.
-    fn file(&mut self, name: &OsStr, left_out: bool, file: FileNumber);
+    fn file(&mut self, name: &OsStr, left_out: bool, file: EntryNumber);
 
     /// A directory begins.
     fn enter(&mut self, name: &OsStr, left_out: bool);
@@ -37,7 +37,7 @@ pub(super) trait TreeVisitor {
 
 /// A directory that is being gone through.
 struct TreeLevel<I> {
-    folder: FileNumber,
+    folder: EntryNumber,
     entries: I,
     left_out: bool,
 }
@@ -47,7 +47,7 @@ pub(super) fn walk_tree(
     tree: &WatchedTree,
     scope: &Scope<'_>,
     taken: WalkedFiles,
-    visitor: &mut impl TreeVisitor,
+    visitor: &mut impl IndexedTreeVisitor,
 ) -> Result<(), WhyCold> {
     let start = start_in(tree, scope.start, scope.selection)?;
     let mut path = scope.start.absolute().to_owned();
@@ -107,7 +107,7 @@ pub(super) fn start_in(
     tree: &WatchedTree,
     start: &WorkspacePath,
     selection: &Selection,
-) -> Result<FileNumber, WhyCold> {
+) -> Result<EntryNumber, WhyCold> {
     let PlaceInTree::Open(folder) = tree.place(start.below()) else {
         return Err(WhyCold::NotInTree { at: start.absolute().to_owned() });
     };
@@ -130,7 +130,7 @@ pub(super) fn start_in(
 fn check_naming(
     tree: &WatchedTree,
     selection: &Selection,
-    folder: FileNumber,
+    folder: EntryNumber,
     path: &Path,
     depth: usize,
 ) -> Result<(), WhyCold> {

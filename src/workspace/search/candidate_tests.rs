@@ -16,7 +16,7 @@ use super::{
 };
 use crate::workspace::{
     RelativePaths, Roots,
-    index::{FileNumber, Kept, LearnedFile, Need, SearchedPart, Signatures},
+    index::{EntryNumber, Kept, LearnedFile, Need, SearchedPart, Signatures},
     walk::{HiddenFiles, ShortReads},
 };
 
@@ -39,7 +39,7 @@ impl KnownFiles {
             let path = dir.path().join(format!("file{number}"));
             fs::write(&path, content).unwrap();
             let learned = LearnedFile::of(&mut File::open(&path).unwrap());
-            assert_eq!(signatures.put(FileNumber::of_test(number), learned), Kept::Yes);
+            assert_eq!(signatures.put(EntryNumber::of_test(number), learned), Kept::Yes);
             paths.push(path);
         }
         Self { dir, paths, signatures }
@@ -74,11 +74,11 @@ impl KnownFiles {
     fn search(&self, query: &Query, shape: Shape) -> Searches {
         let need = Need::of(query).unwrap();
         let candidates = self.signatures.candidates(&need);
-        let numbers = (0_u32..).map(FileNumber::of_test);
+        let numbers = (0_u32..).map(EntryNumber::of_test);
         let among = self.signatures.candidates_among(numbers.take(self.paths.len()), &need);
         let mut searches = Searches::default();
         self.request(query, shape, |request| {
-            for (number, path) in (0_u32..).map(FileNumber::of_test).zip(&self.paths) {
+            for (number, path) in (0_u32..).map(EntryNumber::of_test).zip(&self.paths) {
                 let part = candidates.part_of(number);
                 assert_eq!(part, among.part_of(number));
                 let search = |texts| {

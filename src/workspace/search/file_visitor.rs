@@ -15,7 +15,7 @@ use super::{
     watched_matcher::WatchedMatcher,
 };
 use crate::workspace::{
-    index::{Candidates, FileNumber, SearchedPart},
+    index::{Candidates, EntryNumber, SearchedPart},
     walk::{FileNames, Folder, Noticed, ShortReads, UnappliedRules, WalkVisitor},
 };
 
@@ -84,7 +84,7 @@ impl<'c> FileVisitor<'c> {
 
     /// What is to be read of a file that a plan knows by this number.
     fn part_of(&self, number: Option<u32>) -> SearchedPart<'c> {
-        let known = self.candidates.zip(number.map(FileNumber::of_plan));
+        let known = self.candidates.zip(number.map(EntryNumber::of_plan));
         known.map_or(SearchedPart::Whole, |(candidates, file)| candidates.part_of(file))
     }
 

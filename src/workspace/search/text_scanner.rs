@@ -54,7 +54,7 @@ impl TextScanner {
             return Ok(false);
         };
         let has_context = self.before > 0 || self.after > 0;
-        let mut sink = TextSink { sink, has_context, rows: RowsSoFar::None, full: false };
+        let mut sink = TextMatchSink { sink, has_context, rows: RowsSoFar::None, full: false };
         for range in &ranges {
             if sink.full || matcher.is_cancelled() {
                 break;
@@ -145,7 +145,7 @@ fn read_at(file: &mut File, start: u64, bytes: u64, into: &mut Vec<u8>) -> io::R
 }
 
 /// Passes on what is found in the texts of a file as if it had been searched at once.
-struct TextSink<'s, 'm> {
+struct TextMatchSink<'s, 'm> {
     sink: &'s mut FileSink<'m>,
     has_context: bool,
     rows: RowsSoFar,
@@ -163,7 +163,7 @@ enum RowsSoFar {
     Here,
 }
 
-impl TextSink<'_, '_> {
+impl TextMatchSink<'_, '_> {
     /// Shows the gap between this text and the one before, if both have something to show.
     fn begin_row(&mut self, searcher: &Searcher) -> io::Result<bool> {
         let is_gap = self.rows == RowsSoFar::Before && self.has_context;
@@ -178,7 +178,7 @@ impl TextSink<'_, '_> {
     }
 }
 
-impl Sink for TextSink<'_, '_> {
+impl Sink for TextMatchSink<'_, '_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {

@@ -45,7 +45,7 @@ impl FilesOnDisk {
         for file in 0..files {
             let path = folder.join(file.to_string());
             fs::write(&path, format!("the content of file {file}")).unwrap();
-            signatures.forget(FileNumber(file));
+            signatures.forget(EntryNumber(file));
         }
         let source = Self {
             folder: folder.to_owned(),
@@ -61,7 +61,7 @@ impl FilesOnDisk {
 
     fn enqueue(&self, file: u32) {
         let version = EntryVersion(self.versions.lock().unwrap()[file as usize]);
-        let file = FileToLearn { file: FileNumber(file), version };
+        let file = FileToLearn { file: EntryNumber(file), version };
         self.queue.lock().unwrap().push_back(file);
     }
 
@@ -117,7 +117,7 @@ fn all_files_are_learned_and_a_changed_one_again() {
     assert_eq!(until_idle(&tells).len(), 10);
     assert_eq!(source.learned(), 10);
     source.versions.lock().unwrap()[4] += 1;
-    source.signatures.lock().unwrap().forget(FileNumber(4));
+    source.signatures.lock().unwrap().forget(EntryNumber(4));
     assert_eq!(source.learned(), 9);
     source.enqueue(4);
     learner.wake();

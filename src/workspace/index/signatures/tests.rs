@@ -23,7 +23,7 @@ impl TestFiles {
         let path = self.dir.path().join("file");
         fs::write(&path, content).unwrap();
         let learned = LearnedFile::of(&mut File::open(&path).unwrap());
-        self.signatures.put(FileNumber(file), learned)
+        self.signatures.put(EntryNumber(file), learned)
     }
 
     /// The files that a search for a word has to read.
@@ -42,22 +42,22 @@ const ENOUGH: usize = 64 * 1024 * 1024;
 #[test]
 fn a_file_is_read_unless_it_is_known_to_lack_what_is_needed() {
     let mut files = TestFiles::new(ENOUGH);
-    files.signatures.forget(FileNumber(3));
+    files.signatures.forget(EntryNumber(3));
     files.learn(1, "some words and a needle");
     files.learn(2, "some words and a thread");
     assert_eq!(files.candidates("needle"), [1, 3]);
     assert_eq!(files.signatures.counts(), SignatureCounts { files: 3, learned: 2 });
-    files.signatures.forget(FileNumber(2));
+    files.signatures.forget(EntryNumber(2));
     assert_eq!(files.candidates("needle"), [1, 2, 3]);
     files.learn(2, "another needle");
-    files.signatures.remove(FileNumber(1));
-    files.signatures.remove(FileNumber(3));
+    files.signatures.remove(EntryNumber(1));
+    files.signatures.remove(EntryNumber(3));
     assert_eq!(files.candidates("needle"), [2]);
     assert_eq!(files.signatures.counts(), SignatureCounts { files: 1, learned: 1 });
     // Nobody told of this one, so nothing is known of it.
     let candidates = files.signatures.candidates(&need("needle"));
-    assert_eq!(candidates.part_of(FileNumber(1)), SearchedPart::Whole);
-    assert_eq!(candidates.part_of(FileNumber(77)), SearchedPart::Whole);
+    assert_eq!(candidates.part_of(EntryNumber(1)), SearchedPart::Whole);
+    assert_eq!(candidates.part_of(EntryNumber(77)), SearchedPart::Whole);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn there_is_an_end_to_memory_and_what_takes_none_is_still_learned() {
     let candidates = files.candidates("absent_word");
     assert!(candidates.len() >= 2_000 - kept as usize, "{}", candidates.len());
     let known = (0..2_000).find(|it| !candidates.contains(it)).unwrap();
-    files.signatures.forget(FileNumber(known));
+    files.signatures.forget(EntryNumber(known));
     assert!(files.signatures.has_room());
     assert_eq!(files.learn(known, &text(known)), Kept::Yes);
     assert!(!files.candidates("absent_word").contains(&known));
@@ -90,11 +90,11 @@ fn files_come_and_go_and_those_that_are_left_are_found() {
         let file = (number >> 16) % 700;
         match (number >> 8) % 4 {
             0 => {
-                files.signatures.remove(FileNumber(file));
+                files.signatures.remove(EntryNumber(file));
                 words.remove(&file);
             }
             1 => {
-                files.signatures.forget(FileNumber(file));
+                files.signatures.forget(EntryNumber(file));
                 words.insert(file, String::new());
             }
             _ => {
@@ -116,7 +116,7 @@ fn files_come_and_go_and_those_that_are_left_are_found() {
         }
     }
     for file in 0..700 {
-        files.signatures.remove(FileNumber(file));
+        files.signatures.remove(EntryNumber(file));
     }
     while files.signatures.tidy() {}
     assert_eq!(files.candidates("words"), Vec::<u32>::new());

@@ -21,7 +21,7 @@ use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
 use super::{
-    FileNumber,
+    EntryNumber,
     entry_table::{EntryVersion, WhyClosed},
     sweep::SweepCause,
     tree::{TreeSettings, WatchedTree},
@@ -36,7 +36,7 @@ use crate::workspace::{
 };
 
 /// A file, or a problem, and the time of the file.
-type Found = (String, Option<SystemTime>);
+type FoundInTree = (String, Option<SystemTime>);
 
 /// A root to be changed, and a directory beside it.
 struct ChangingRoot {
@@ -91,7 +91,7 @@ impl ChangingRoot {
     }
 
     /// What a walk finds, in its order.
-    fn walked(&self) -> Vec<Found> {
+    fn walked(&self) -> Vec<FoundInTree> {
         let roots = Roots::new(&self.root, &[]).unwrap();
         let start = roots.resolve(".", RelativePaths::FromFirstRoot).unwrap();
         let global = self.settings.global_excludes.as_ref().unwrap();
@@ -106,37 +106,37 @@ impl ChangingRoot {
             plan: None,
         };
         let mut found = WalkedNames(Vec::new());
-        walk.run(&|| FoundFiles, &mut found, &|| false).unwrap().unwrap();
+        walk.run(&|| FilesOfTree, &mut found, &|| false).unwrap().unwrap();
         found.0
     }
 }
 
-struct WalkedNames(Vec<Found>);
+struct WalkedNames(Vec<FoundInTree>);
 
 impl Gather for WalkedNames {
-    type Result = Vec<Found>;
+    type Result = Vec<FoundInTree>;
 
-    fn weight(found: &Vec<Found>) -> usize {
+    fn weight(found: &Vec<FoundInTree>) -> usize {
         found.len()
     }
 
-    fn take(&mut self, found: Vec<Found>) -> ControlFlow<()> {
+    fn take(&mut self, found: Vec<FoundInTree>) -> ControlFlow<()> {
         self.0.extend(found);
         ControlFlow::Continue(())
     }
 }
 
-struct FoundFiles;
+struct FilesOfTree;
 
-impl WalkVisitor for FoundFiles {
-    type Result = Vec<Found>;
+impl WalkVisitor for FilesOfTree {
+    type Result = Vec<FoundInTree>;
 
     fn visit(
         &mut self,
         folder: &Folder,
         names: FileNames<'_>,
         _: &dyn Fn() -> bool,
-    ) -> Option<Vec<Found>> {
+    ) -> Option<Vec<FoundInTree>> {
         let found = |name: &OsStr| {
             let path = folder.path().join(name).display().to_string();
             (path, Some(folder.modified(name).unwrap()))
@@ -144,7 +144,7 @@ impl WalkVisitor for FoundFiles {
         Some(names.map(found).collect())
     }
 
-    fn notice(&mut self, noticed: Noticed) -> Option<Vec<Found>> {
+    fn notice(&mut self, noticed: Noticed) -> Option<Vec<FoundInTree>> {
         let mut found = problems(noticed.unapplied.iter().map(|it| (it.file.as_path(), &it.cause)));
         let unreadable = noticed.unreadable.map(|(path, cause)| (path, cause.to_string()));
         found.extend(problems(unreadable.iter().map(|(path, cause)| (path.as_path(), cause))));
@@ -152,14 +152,14 @@ impl WalkVisitor for FoundFiles {
     }
 }
 
-fn problems<'a>(unapplied: impl Iterator<Item = (&'a Path, &'a String)>) -> Vec<Found> {
+fn problems<'a>(unapplied: impl Iterator<Item = (&'a Path, &'a String)>) -> Vec<FoundInTree> {
     unapplied.map(|(file, cause)| (format!("{}: {cause}", file.display()), None)).collect()
 }
 
 /// A tree, and the content that its files had when their versions were noted.
 struct TreeFollower {
     tree: WatchedTree,
-    known: HashMap<FileNumber, (EntryVersion, Vec<u8>)>,
+    known: HashMap<EntryNumber, (EntryVersion, Vec<u8>)>,
 }
 
 impl TreeFollower {
@@ -173,14 +173,14 @@ impl TreeFollower {
     }
 
     /// What the tree says a walk finds.
-    fn found(&self) -> Vec<Found> {
+    fn found(&self) -> Vec<FoundInTree> {
         let mut found =
             problems(self.tree.unapplied_above().iter().map(|it| (it.file.as_path(), &it.cause)));
         self.add_found(self.tree.root_number(), &mut found);
         found
     }
 
-    fn add_found(&self, folder: FileNumber, found: &mut Vec<Found>) {
+    fn add_found(&self, folder: EntryNumber, found: &mut Vec<FoundInTree>) {
         let unapplied = self.tree.unapplied(folder).iter();
         found.extend(problems(unapplied.map(|it| (it.file.as_path(), &it.cause))));
         for entry in self.tree.entries(folder) {
@@ -218,7 +218,7 @@ impl TreeFollower {
         for gone in &changes.removed {
             self.known.remove(gone);
         }
-        let told: HashSet<FileNumber> = changes.added.into_iter().chain(changes.changed).collect();
+        let told: HashSet<EntryNumber> = changes.added.into_iter().chain(changes.changed).collect();
         for number in self.files() {
             let version = self.tree.version(number).unwrap();
             let path = self.tree.path(number);
@@ -250,7 +250,7 @@ impl TreeFollower {
         }
     }
 
-    fn files(&self) -> Vec<FileNumber> {
+    fn files(&self) -> Vec<EntryNumber> {
         let mut files = Vec::new();
         let mut folders = vec![self.tree.root_number()];
         while let Some(folder) = folders.pop() {

@@ -39,13 +39,13 @@ pub(super) struct Mutator {
     open: Vec<File>,
 }
 
-type Change = fn(&mut Mutator);
+type TreeChange = fn(&mut Mutator);
 
 /// How many kinds at the end of [`CHANGES`] are about ignore rules.
 pub(super) const RULE_CHANGES: usize = 4;
 
 /// Every kind of change, by its name.
-pub(super) const CHANGES: &[(&str, Change)] = &[
+pub(super) const CHANGES: &[(&str, TreeChange)] = &[
     ("a new file", |it| {
         let path = it.fresh("new");
         it.write(&path);
