@@ -13,7 +13,9 @@ use crate::{
 
 /// What plans share: nothing.
 #[derive(Debug, Default)]
-pub(super) struct SandboxPlans;
+pub(super) struct NoSandboxPlans;
+
+pub(super) use NoSandboxPlans as SandboxPlans;
 
 impl Pipeline {
     /// What the commands of a call are held to that policy has not judged.

@@ -25,10 +25,10 @@ async fn shouting() -> WebServer {
 
 #[tokio::test]
 async fn a_request_for_a_whole_url_reaches_its_server_without_what_is_for_the_proxy() {
-    let heads = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&heads);
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&requests);
     let server = WebServer::answering(move |head| {
-        heard.lock().unwrap().push(head.to_owned());
+        kept.lock().unwrap().push(head.to_owned());
         answer("200 Fine", "X-Hop: 1\r\nConnection: x-hop\r\nX-End: 2\r\n", "page")
     })
     .await;
@@ -42,7 +42,7 @@ async fn a_request_for_a_whole_url_reaches_its_server_without_what_is_for_the_pr
         ))
         .await;
     assert_eq!(
-        heads.lock().unwrap().as_slice(),
+        requests.lock().unwrap().as_slice(),
         [format!(
             "GET /a?b=c HTTP/1.1\r\nHost: {address}\r\nX-Kept: ä\r\nConnection: close\r\n\r\n"
         )]
@@ -110,7 +110,7 @@ async fn a_tunnel_carries_bytes_both_ways_and_tells_where_they_end() {
             writing.write_all(big.as_bytes()).await.unwrap();
             writing.shutdown().await.unwrap();
         };
-        let (_, read) = tokio::join!(send, reading.read_to_string(&mut got));
+        let ((), read) = tokio::join!(send, reading.read_to_string(&mut got));
         read.unwrap();
         assert!(got == big.to_uppercase(), "{} bytes", got.len());
     }
@@ -292,7 +292,7 @@ async fn the_proxy_of_this_machine_is_used_where_there_is_one() {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&heads);
     let upstream = WebServer::answering(move |head| {
-        heard.lock().unwrap().push(head.to_owned());
+        kept.lock().unwrap().push(head.to_owned());
         let status = if head.starts_with("CONNECT closed.example") { "407 No" } else { "200 Yes" };
         format!("HTTP/1.1 {status}\r\n\r\nfrom the target").into_bytes()
     })

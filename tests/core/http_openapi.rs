@@ -133,7 +133,7 @@ async fn answers_are_what_their_schemas_say() {
         let verdict = bed.post("/api/tools/Bash/explain", &body).await.json();
         check_answer(&document, "/api/tools/{name}/explain", "post", &verdict);
     }
-    let explained = document.pointer("/components/schemas/PolicyVerdict/properties").unwrap();
+    let explained = document.pointer("/components/schemas/ExplainedCall/properties").unwrap();
     assert!(explained.get("suggestedRules").is_some() && explained.get("action").is_some());
     // A schema that takes everything would show nothing.
     let result = document.pointer("/components/schemas/ResultView").unwrap();

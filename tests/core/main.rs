@@ -4,6 +4,7 @@
 
 mod answers;
 #[cfg(target_os = "linux")]
+#[allow(clippy::duplicate_mod, reason = "the host and the supervisor share files")]
 mod command_groups;
 #[cfg(target_os = "linux")]
 mod command_hooks;
@@ -52,14 +53,17 @@ mod reading;
 #[cfg(target_os = "linux")]
 mod recording_bash;
 #[cfg(target_os = "linux")]
+#[allow(clippy::indexing_slicing, clippy::panic, clippy::duplicate_mod, reason = "tests")]
 mod sandbox_bed;
 #[cfg(target_os = "linux")]
 mod sandbox_landlock;
 #[cfg(target_os = "linux")]
+#[allow(clippy::indexing_slicing, reason = "tests")]
 mod sandbox_levels;
 #[cfg(target_os = "linux")]
 mod sandbox_limits;
 #[cfg(target_os = "linux")]
+#[allow(clippy::indexing_slicing, reason = "tests")]
 mod sandbox_mounts;
 #[cfg(target_os = "linux")]
 mod sandbox_processes;

@@ -42,7 +42,9 @@ fn filtered(refused: &[i64], user: TestUser) -> SandboxBed {
     let filters: Vec<BpfProgram> = filters.collect();
     // A filter holds for the thread that sets it and for what that starts.
     let started = thread::spawn(move || {
-        filters.iter().for_each(|it| seccompiler::apply_filter(it).unwrap());
+        for filter in &filters {
+            seccompiler::apply_filter(filter).unwrap();
+        }
         SandboxBed::of(user)
     });
     started.join().unwrap()

@@ -221,7 +221,7 @@ fn many_commands_at_once_each_have_a_sandbox_of_their_own() {
             assert_eq!(command.end().with_code(0), format!("{number} 2\n"), "{user:?}");
         }
         // And those without a plan go on as before.
-        let plain = bed.start(None, "echo $$").end().with_code(0);
-        assert_ne!(plain, "2\n", "{user:?}");
+        let outside = bed.start(None, "echo $$").end().with_code(0);
+        assert_ne!(outside, "2\n", "{user:?}");
     }
 }

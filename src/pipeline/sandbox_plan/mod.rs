@@ -83,7 +83,7 @@ impl SandboxPlans {
 
 /// A call as policy judged it.
 #[derive(Clone, Debug)]
-struct JudgedLine {
+struct PlannedLine {
     tool: String,
     kind: ToolKind,
     accesses: Vec<Access>,
@@ -100,7 +100,7 @@ struct CallPlanner {
     web: WebClient,
     tasks: Arc<TaskManager>,
     /// The call; none before it was judged.
-    line: Option<JudgedLine>,
+    line: Option<PlannedLine>,
 }
 
 impl Pipeline {
@@ -153,7 +153,11 @@ impl Pipeline {
         })
     }
 
-    fn planner(&self, engine: &Arc<PolicyEngine>, line: Option<JudgedLine>) -> Option<CallPlanner> {
+    fn planner(
+        &self,
+        engine: &Arc<PolicyEngine>,
+        line: Option<PlannedLine>,
+    ) -> Option<CallPlanner> {
         let shared = self.sessions.shared();
         if !has_sandbox(&shared.sandbox) {
             return None;
@@ -174,10 +178,10 @@ fn judged_line(
     prepared: &dyn Prepared,
     is_agreed: bool,
     cx: &ToolContext,
-) -> JudgedLine {
+) -> PlannedLine {
     let spec = entry.tool.spec();
     let directory = prepared.directory().unwrap_or_else(|| cx.session.shared.roots.first());
-    JudgedLine {
+    PlannedLine {
         tool: spec.name.clone(),
         kind: spec.kind,
         accesses: prepared.accesses().to_vec(),
@@ -372,5 +376,5 @@ fn refused(cause: &str) -> ToolError {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 mod tests;

@@ -25,7 +25,7 @@ use crate::{
     tool::shown_path,
     workspace::{
         place_finder::{
-            EntryKind, FoundPlace, LinkedFile, NotAllFound, PlaceFinder, PlaceMark, PlaceSearch,
+            FoundPlace, LinkedFile, NotAllFound, PlaceEntry, PlaceFinder, PlaceMark, PlaceSearch,
         },
         real_place,
     },
@@ -177,10 +177,10 @@ impl PlanBuilder<'_> {
         };
         for FoundPlace { path, kind, mark } in found.places {
             match kind {
-                EntryKind::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
-                EntryKind::Directory => self.lock(path),
-                EntryKind::File => self.file(path, mark),
-                EntryKind::Link => self.link(&path, mark),
+                PlaceEntry::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
+                PlaceEntry::Directory => self.lock(path),
+                PlaceEntry::File => self.file(path, mark),
+                PlaceEntry::Link => self.link(&path, mark),
             }
         }
         if let Some(reason) = found.not_all {

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A project with a repository, a home and a directory for temporary files.
-struct Bed {
+struct PlanBed {
     _directory: TempDir,
     base: PathBuf,
     plans: SandboxPlans,
@@ -36,7 +36,7 @@ struct Bed {
     is_agreed: bool,
 }
 
-impl Bed {
+impl PlanBed {
     fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let base = directory.path().canonicalize().unwrap();
@@ -119,7 +119,7 @@ impl Bed {
     }
 }
 
-fn engine_named(bed: &Bed, engine: &PolicyEngine, line: &str) -> NamedPlaces {
+fn engine_named(bed: &PlanBed, engine: &PolicyEngine, line: &str) -> NamedPlaces {
     engine.named_places(&Question {
         tool: "Bash",
         origin: Origin::Builtin,
@@ -135,7 +135,7 @@ fn engine_named(bed: &Bed, engine: &PolicyEngine, line: &str) -> NamedPlaces {
 
 #[test]
 fn a_default_policy_hides_nothing_and_keeps_protected_places() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     for name in ["project/.npmrc", "project/.vscode/tasks.json", "home/.bashrc", "home/.ssh/id"] {
         bed.write(name);
     }
@@ -167,7 +167,7 @@ fn a_default_policy_hides_nothing_and_keeps_protected_places() {
 
 #[test]
 fn what_rules_deny_to_read_is_hidden_under_all_its_names() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     for name in [".env", "a/b/.env", "a/secrets/key", "src/main.rs", "data/x"] {
         bed.write(&format!("project/{name}"));
     }
@@ -199,7 +199,7 @@ fn what_rules_deny_to_read_is_hidden_under_all_its_names() {
 
 #[test]
 fn what_rules_deny_to_change_is_read_only_and_cannot_be_made() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     bed.write("project/locked/a");
     bed.write("project/src/x.lock");
     let deny = ["Edit(./locked/**)", "Edit(*.lock)", "Edit(new.txt)", "Edit(./made/**)"];
@@ -222,7 +222,7 @@ fn what_rules_deny_to_change_is_read_only_and_cannot_be_made() {
 
 #[test]
 fn a_line_opens_what_it_names_and_rules_ask_about() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     for name in [".env", "a/.env", "secrets/one", "secrets/two"] {
         bed.write(&format!("project/{name}"));
     }
@@ -248,7 +248,7 @@ fn a_line_opens_what_it_names_and_rules_ask_about() {
 
 #[test]
 fn a_line_opens_protected_places_that_it_names() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     bed.write("project/.git/hooks/pre-push");
     bed.write("project/.vscode/tasks.json");
     let policy = json!({});
@@ -278,7 +278,7 @@ fn a_line_opens_protected_places_that_it_names() {
 
 #[test]
 fn commands_of_git_that_change_its_settings_open_them() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     for line in ["git config user.name x", "git remote add origin x", "git checkout -b y"] {
         assert_eq!(bed.read_only(&bed.plan(&json!({}), line)), ["project/.git/hooks"], "{line}");
     }
@@ -290,7 +290,7 @@ fn commands_of_git_that_change_its_settings_open_them() {
 
 #[test]
 fn a_worktree_keeps_the_repository_it_belongs_to() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let project = bed.base.join("project");
     fs::rename(project.join(".git"), bed.base.join("main.git")).unwrap();
     let own = bed.base.join("main.git/worktrees/project");
@@ -313,7 +313,7 @@ fn a_worktree_keeps_the_repository_it_belongs_to() {
 
 #[test]
 fn commands_write_only_where_the_host_and_the_mode_let_them() {
-    let mut bed = Bed::new();
+    let mut bed = PlanBed::new();
     bed.write("home/.bashrc");
     fs::create_dir_all(bed.base.join("cache")).unwrap();
     bed.settings.writes = SandboxWrites::Workspace;
@@ -348,7 +348,7 @@ fn commands_write_only_where_the_host_and_the_mode_let_them() {
 
 #[test]
 fn nothing_stands_in_the_way_of_the_hosts_own_files() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let places = PolicyPlaces {
         home: Some(bed.base.join("home")),
         protected: vec![
@@ -425,7 +425,7 @@ proptest! {
         asked in vec(select(&PATTERNS[..]), 0..2),
         line in select(&LINES[..]),
     ) {
-        let bed = Bed::new();
+        let bed = PlanBed::new();
         for names in &files {
             let path = bed.base.join("project").join(names.join("/"));
             // A name may be taken by a file or a directory already.

@@ -136,6 +136,7 @@ fn group_directory(group: &str, mounts: &str) -> Option<PathBuf> {
 
 // Run by `tests/core/command_groups.rs`, because this program has no tests of its own.
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

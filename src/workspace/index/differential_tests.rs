@@ -1,5 +1,10 @@
 //! Warm answers against cold ones, while another thread changes the tree.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests, which say what to repeat when they fail"
+)]
 
 use std::{
     cell::Cell,
@@ -87,9 +92,11 @@ impl Dice {
     }
 
     fn text(&mut self) -> String {
-        let mut text: String = (0..=self.below(6))
-            .map(|_| format!("{} {}\n", self.pick(&WORDS), self.pick(&WORDS)))
-            .collect();
+        let lines = self.below(6) + 1;
+        let mut text = String::new();
+        for _ in 0..lines {
+            text += &format!("{} {}\n", self.pick(&WORDS), self.pick(&WORDS));
+        }
         if self.below(12) == 0 {
             text.push('\0');
         }
@@ -234,7 +241,7 @@ impl Bed {
                     let scope = self.scope(&start, &selection, index);
                     let mut found =
                         find_files(&FindFilesRequest { scope, limit }, &|| false).unwrap();
-                    self.note(index, found.why_cold.take());
+                    self.note(index, found.why_cold.take().as_ref());
                     found
                 };
                 assert_eq!(ask(Some(index)), ask(None), "{pattern} in {:?}", start.absolute());
@@ -281,7 +288,7 @@ impl Bed {
                     let mut answer = search(&request, &|| false).unwrap();
                     // What can match in any file is searched the cold way.
                     if answer.why_cold != Some(WhyCold::NoNeed) {
-                        self.note(index, answer.why_cold.take());
+                        self.note(index, answer.why_cold.take().as_ref());
                     }
                     answer.why_cold = None;
                     answer
@@ -293,7 +300,7 @@ impl Bed {
         }
     }
 
-    fn note(&self, index: Option<&WorkspaceIndex>, why_cold: Option<WhyCold>) {
+    fn note(&self, index: Option<&WorkspaceIndex>, why_cold: Option<&WhyCold>) {
         if index.is_some() {
             let (asked, warm) = self.asked.get();
             self.asked.set((asked + 1, warm + usize::from(why_cold.is_none())));

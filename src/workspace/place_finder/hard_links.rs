@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{EntryKind, NotAllFound, PlaceFinder, PlaceSearch};
+use super::{NotAllFound, PlaceEntry, PlaceFinder, PlaceSearch};
 
 /// How many files in hidden directories are looked at for other names.
 const MAX_LOOKED_AT: usize = 20_000;
@@ -90,7 +90,7 @@ impl PlaceFinder {
             }
             let mut of_device = wanted.get_mut(&listed.device());
             for (name, kind, inode) in listed.iter() {
-                if kind == EntryKind::Directory {
+                if kind == PlaceEntry::Directory {
                     open.push(path.join(name));
                     continue;
                 }

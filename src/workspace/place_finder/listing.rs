@@ -19,7 +19,7 @@ const RACY: Duration = Duration::from_millis(20);
 
 /// What an entry of a directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+pub(crate) enum PlaceEntry {
     /// A directory.
     Directory,
     /// A symbolic link.
@@ -32,7 +32,7 @@ pub(crate) enum EntryKind {
 #[derive(Debug)]
 pub(super) struct MarkedName {
     pub(super) name: OsString,
-    pub(super) kind: EntryKind,
+    pub(super) kind: PlaceEntry,
     pub(super) mark: PlaceMark,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct KnownDirectory {
     is_racy: bool,
     /// The names, each with a NUL behind it, in one block: a tree has many.
     names: Box<[u8]>,
-    kinds: Box<[EntryKind]>,
+    kinds: Box<[PlaceEntry]>,
     inodes: Box<[u64]>,
     subdirectories: Box<[OsString]>,
     marked: Mutex<Option<MarkedNames>>,
@@ -101,14 +101,14 @@ impl KnownDirectory {
         for entry in std::fs::read_dir(path).ok()? {
             let Ok(entry) = entry else { continue };
             let kind = match entry.file_type() {
-                Ok(kind) if kind.is_dir() => EntryKind::Directory,
-                Ok(kind) if kind.is_symlink() => EntryKind::Link,
-                Ok(_) | Err(_) => EntryKind::File,
+                Ok(kind) if kind.is_dir() => PlaceEntry::Directory,
+                Ok(kind) if kind.is_symlink() => PlaceEntry::Link,
+                Ok(_) | Err(_) => PlaceEntry::File,
             };
             let name = entry.file_name();
             names.extend_from_slice(name.as_bytes());
             names.push(0);
-            if kind == EntryKind::Directory {
+            if kind == PlaceEntry::Directory {
                 subdirectories.push(name);
             }
             kinds.push(kind);
@@ -136,7 +136,7 @@ impl KnownDirectory {
     }
 
     /// Every entry, with its number.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsStr, EntryKind, u64)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsStr, PlaceEntry, u64)> {
         let names = self.names.split(|it| *it == 0).map(OsStr::from_bytes);
         names.zip(&self.kinds).zip(&self.inodes).map(|((name, kind), inode)| (name, *kind, *inode))
     }
@@ -177,7 +177,7 @@ impl KnownDirectory {
     /// The files in it that have other names as well; looked up once.
     pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
         self.linked.get_or_init(|| {
-            let files = self.iter().filter(|it| it.1 == EntryKind::File);
+            let files = self.iter().filter(|it| it.1 == PlaceEntry::File);
             files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
         })
     }

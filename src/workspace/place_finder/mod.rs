@@ -18,7 +18,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use hard_links::LinkedFile;
-pub(crate) use listing::EntryKind;
+pub(crate) use listing::PlaceEntry;
 use listing::{KnownDirectory, MarkedName};
 
 /// How many entries of directories are kept. If there are more, all are forgotten.
@@ -48,7 +48,7 @@ pub(crate) struct FoundPlace {
     /// Its path.
     pub(crate) path: PathBuf,
     /// What it is.
-    pub(crate) kind: EntryKind,
+    pub(crate) kind: PlaceEntry,
     /// What the caller said of it.
     pub(crate) mark: PlaceMark,
 }
@@ -147,7 +147,7 @@ impl PlaceFinder {
             for MarkedName { name, kind, mark } in marked.iter() {
                 let place = path.join(name);
                 let mut mark = *mark;
-                if *kind == EntryKind::Directory {
+                if *kind == PlaceEntry::Directory {
                     let enters = !mark.is_hidden || (search.enters)(&place);
                     mark.is_hidden &= !enters;
                     let entry = if enters { Entered::Locked(mark.is_locked) } else { Entered::Not };
@@ -209,7 +209,7 @@ fn closed_directory(path: &Path) -> Option<FoundPlace> {
     let is_made_up = MADE_UP.iter().any(|it| path.as_os_str() == OsStr::new(it));
     (is_own && !is_made_up).then(|| FoundPlace {
         path: path.to_owned(),
-        kind: EntryKind::Directory,
+        kind: PlaceEntry::Directory,
         mark: PlaceMark { is_hidden: true, is_locked: false },
     })
 }
