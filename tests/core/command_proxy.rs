@@ -292,7 +292,7 @@ async fn the_proxy_of_this_machine_is_used_where_there_is_one() {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&heads);
     let upstream = WebServer::answering(move |head| {
-        kept.lock().unwrap().push(head.to_owned());
+        heard.lock().unwrap().push(head.to_owned());
         let status = if head.starts_with("CONNECT closed.example") { "407 No" } else { "200 Yes" };
         format!("HTTP/1.1 {status}\r\n\r\nfrom the target").into_bytes()
     })
