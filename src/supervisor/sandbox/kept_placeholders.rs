@@ -21,12 +21,12 @@ use super::{PlaceKind, placeholders::Placeholder};
 use crate::descriptor_messages::{receive_with_descriptors, send_with_descriptors};
 
 /// How long after the last command that needed a sandbox they are removed.
-const KEPT_FOR: Duration = Duration::from_millis(50);
+const KEPT_FOR: Duration = Duration::from_millis(250);
 /// How long it takes until those that were still needed are looked at again.
 const NEXT_LOOK: Duration = Duration::from_secs(1);
 /// Within this time so many commands count as one following the other.
 const BUSY_TIME: Duration = Duration::from_secs(1);
-const BUSY_COMMANDS: usize = 100;
+const BUSY_COMMANDS: usize = 12;
 /// The most that are kept. Keepers remove what is beyond that themselves.
 const MAX_KEPT: usize = 256;
 /// The longest name of a file, and its kind.
