@@ -20,6 +20,7 @@ use super::{
     base_mounts::{self, LateSettings},
     capabilities,
     daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
+    holds_nothing,
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
@@ -141,7 +142,12 @@ fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
             let sockets = inside.sockets.as_ref();
             hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user, sockets)
         })
-        .and_then(|()| inside.settings.forbid_mount_namespaces())
+        .and_then(|()| {
+            if holds_nothing(&plan) {
+                return Ok(());
+            }
+            inside.settings.forbid_mount_namespaces()
+        })
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
         .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
     drop((door, inside));
