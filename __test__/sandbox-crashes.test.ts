@@ -1,6 +1,7 @@
 // What is left of a sandbox when whoever made it is killed: nothing that runs, and nothing that stands in the way.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { alive, childrenOf, eventually, marker } from "./support/processes.js";
 import { useRegistries } from "./support/registries.js";
@@ -67,4 +68,28 @@ describe("when a command runs in a sandbox", () => {
     await registry.call("Bash", { command: "true" });
     expect(readdirSync(workspace.root).toSorted()).toEqual(["home", "started"]);
   });
+});
+
+test("a host whose supervisor is gone and does not start runs nothing without a sandbox until it does", async () => {
+  const supervisorPath = workspace.path("own/toolwright-supervisor");
+  mkdirSync(workspace.path("own"));
+  copyFileSync(join(root, "native/toolwright-supervisor"), supervisorPath);
+  const registry = registryHere({ shell: { supervisorPath } });
+  const level = async () => {
+    const { isError, _meta } = await registry.call("Bash", { command: "true" });
+    return isError ? "not run" : _meta?.["toolwright/command"]?.sandbox?.level;
+  };
+  const before = new Set(childrenOf(process.pid).map((it) => it.pid));
+  expect(await level()).toBe("namespaces");
+  const isNew = (it: { pid: number; name: string }) =>
+    it.name.startsWith("toolwright") && !before.has(it.pid);
+  const { pid = 0 } = childrenOf(process.pid).find(isNew) ?? {};
+  expect(pid).toBeGreaterThan(1);
+  renameSync(supervisorPath, `${supervisorPath}-away`);
+  // Stopped first, so that it replaces none of those that it keeps ready for commands.
+  process.kill(pid, "SIGSTOP");
+  for (const each of [...childrenOf(pid).map((it) => it.pid), pid]) process.kill(each, "SIGKILL");
+  expect([await level(), await level()]).toEqual(["not run", "not run"]);
+  renameSync(`${supervisorPath}-away`, supervisorPath);
+  expect(await level()).toBe("namespaces");
 });

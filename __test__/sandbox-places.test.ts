@@ -15,6 +15,7 @@ describe.each(people)("$name", (person) => {
     fill: string,
     lines: (string | { line: string; options: Record<string, unknown> })[],
     script = "",
+    env: Record<string, string> = {},
   ) {
     workspace.write("project/way.sh", script);
     const owner = person.user === undefined ? "" : `chown -R ${person.user}:${person.user} .`;
@@ -23,7 +24,7 @@ describe.each(people)("$name", (person) => {
       person,
       home: workspace.path("home"),
       width: 1,
-      env: { TMPDIR: workspace.path("tmp") },
+      env: { TMPDIR: workspace.path("tmp"), ...env },
     };
     const runs = lines.map((each) => {
       const { line, options } = typeof each === "string" ? { line: each, options: {} } : each;
@@ -200,6 +201,44 @@ describe.each(people)("$name", (person) => {
       network: "allow",
       hidden: 5,
     });
+  });
+
+  test("a directory that can be entered and not listed is closed where a rule may mean what is in it", async () => {
+    const options = { policy: { deny: ["Read(.env)"] } };
+    const [ended] = await run(
+      // At the end, when everything belongs to the person.
+      `mkdir project/theirs; echo ${SECRET} > project/theirs/.env
+       trap 'chmod 711 project/theirs; chown 0:0 project/theirs || true' EXIT`,
+      [{ line: "bash ./way.sh", options }],
+      "cat theirs/.env; mv theirs mine; cat mine/.env; echo fine",
+    );
+    expect(ended?.text).toMatch(/^fine$/m);
+    expect(ended?.text).not.toContain(SECRET);
+  });
+
+  test("rules that name files by a link hold, and do not keep commands from running", async () => {
+    const policy = { deny: ["Read(~/**/*.pem)", "Edit(~/made)"] };
+    const env = { HOME: workspace.path("linked") };
+    const [ended] = await run(
+      `mkdir home/deep; echo ${SECRET} > home/deep/key.pem; ln -s home linked`,
+      [{ line: "bash ./way.sh", options: { policy } }],
+      "cat ~/deep/key.pem ../home/deep/key.pem; touch ~/made ../home/made; echo fine",
+      env,
+    );
+    expect(ended?.text).toMatch(/^fine$/m);
+    expect(ended?.text).not.toContain(SECRET);
+    expect(exists("home/made")).toEqual([]);
+  });
+
+  test("a repository can be cloned into a project that is empty, and what it brought along is told", async () => {
+    const [cloned] = await run(
+      `git init -q other/from; mkdir other/from/.vscode; echo '{}' > other/from/.vscode/tasks.json
+       git -C other/from add .; git -C other/from -c user.name=a -c user.email=a@a commit -qm first
+       rm project/way.sh`,
+      ["git -c safe.directory='*' clone -q ../other/from . && ls -A"],
+    );
+    expect(cloned?.text).toMatch(/^\.git\n\.vscode\n\[exit code 0\]/);
+    expect(cloned?.text).toContain("project/.vscode` did not exist before");
   });
 
   test("with `write: workspace` a command writes in the workspace and for a while, and nowhere else", async () => {

@@ -2,7 +2,9 @@
 //! holds a command to the policy needs both: the first is closed to it, the second was judged with the line.
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
+    iter,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -42,6 +44,13 @@ pub(crate) struct FileLimit {
     pub(crate) editing: Option<Action>,
 }
 
+impl FileLimit {
+    /// The stricter of both.
+    fn max(self, other: Self) -> Self {
+        Self { reading: self.reading.max(other.reading), editing: self.editing.max(other.editing) }
+    }
+}
+
 /// Where files that a rule limits may lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LimitedStart {
@@ -60,6 +69,16 @@ pub(crate) struct FileLimits {
     reader: Option<(&'static str, ToolKind)>,
     editor: Option<(&'static str, ToolKind)>,
     runner: Option<(&'static str, ToolKind)>,
+    links: Vec<LinkedStart>,
+}
+
+/// A place that a rule names and that links lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinkedStart {
+    /// Where it really is.
+    pub(crate) place: PathBuf,
+    /// As the rule has it.
+    pub(crate) written: PathBuf,
 }
 
 impl FileLimits {
@@ -76,6 +95,7 @@ impl FileLimits {
             reader: named_after(ToolFamily::ReadsFiles),
             editor: named_after(ToolFamily::EditsFiles),
             runner: named_after(ToolFamily::RunsCommands),
+            links: Vec::new(),
             engine: Arc::clone(engine),
         };
         for rule in engine.rules.iter().filter(|it| is_on_files(it)) {
@@ -102,6 +122,27 @@ impl FileLimits {
         starts
     }
 
+    /// The same limits, for files under their real paths as well: a rule may name them by a link, such as that of a
+    /// home.
+    pub(crate) fn with_links(&self, links: Vec<LinkedStart>) -> Self {
+        Self { links, ..self.clone() }
+    }
+
+    /// The links that the limits know of.
+    pub(crate) fn links(&self) -> &[LinkedStart] {
+        &self.links
+    }
+
+    /// The names of a file in rules: its path, and those by links.
+    fn names<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = Cow<'a, Path>> {
+        let by_link = self.links.iter().filter_map(|it| {
+            let below = path.strip_prefix(&it.place).ok()?;
+            let is_same = below.as_os_str().is_empty();
+            Some(Cow::Owned(if is_same { it.written.clone() } else { it.written.join(below) }))
+        });
+        iter::once(Cow::Borrowed(path)).chain(by_link)
+    }
+
     /// The places that rules about changes spell out, and whether each is a directory. They may not exist.
     pub(crate) fn spelled_out(&self) -> Vec<(PathBuf, bool)> {
         let project = &self.engine.sources.places.project;
@@ -119,6 +160,10 @@ impl FileLimits {
 
     /// What rules say of a file, for commands and for the tools for files: the stricter one counts.
     pub(crate) fn of_file(&self, path: &Path) -> FileLimit {
+        self.names(path).fold(FileLimit::default(), |limit, name| limit.max(self.of_name(&name)))
+    }
+
+    fn of_name(&self, path: &Path) -> FileLimit {
         if !self.may_be_limited(path) {
             return FileLimit::default();
         }
@@ -132,6 +177,11 @@ impl FileLimits {
 
     /// What rules say of a file that a command line names.
     pub(crate) fn of_named_file(&self, path: &Path) -> FileLimit {
+        let names = self.names(path);
+        names.fold(FileLimit::default(), |limit, name| limit.max(self.of_name_in_line(&name)))
+    }
+
+    fn of_name_in_line(&self, path: &Path) -> FileLimit {
         let Some((name, kind)) = self.runner.as_ref().filter(|_| self.may_be_limited(path)) else {
             return FileLimit::default();
         };

@@ -63,7 +63,7 @@ pub use config::{
 pub use current::{CurrentPolicy, TooManyModes};
 pub use decision::{Asking, Decision};
 pub use engine::{PolicyEngine, PolicySources};
-pub(crate) use file_limits::{FileLimits, LimitedStart, NamedPlaces};
+pub(crate) use file_limits::{FileLimits, LimitedStart, LinkedStart, NamedPlaces};
 pub use grant::is_about_project;
 pub(crate) use host_limits::HostLimits;
 pub use lint::{Lint, LintKind};

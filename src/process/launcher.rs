@@ -86,6 +86,10 @@ impl Launcher {
         #[cfg(target_os = "linux")]
         let plan_file = plan.map(plan_file).transpose()?;
         let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        #[cfg(not(target_os = "linux"))]
+        let renewal = None;
+        #[cfg(target_os = "linux")]
+        let mut renewal = None;
         #[cfg(target_os = "linux")]
         if matches!(*way, LaunchMethod::Supervisor(_)) {
             let is_sent_by = |way: &LaunchMethod| match way {
@@ -98,18 +102,19 @@ impl Launcher {
                 return Ok(None);
             }
             // Somebody killed it. What it had started goes on; only new commands need another.
-            *way = LaunchMethod::begin(settings, files);
-            if is_sent_by(&way) {
+            renewal = way.begin_again(settings, files);
+            if renewal.is_none() && is_sent_by(&way) {
                 return Ok(None);
             }
         }
-        let reason = match &*way {
-            LaunchMethod::Direct(reason) => reason.clone(),
+        let reason = match (&*way, renewal) {
+            (LaunchMethod::Direct(reason), _) => reason.clone(),
+            (_, Some(reason)) => reason,
             #[cfg(target_os = "linux")]
-            LaunchMethod::Supervisor(_) => {
+            (LaunchMethod::Supervisor(_), None) => {
                 settings.supervisor.clone().map_or_else(|it| it, NoSupervisor::Stuck)
             }
-            LaunchMethod::Closed => return Err(StartError::Closed),
+            (LaunchMethod::Closed, None) => return Err(StartError::Closed),
         };
         drop(way);
         if plan.is_some_and(|it| it.level != SandboxLevel::None) {
@@ -139,7 +144,7 @@ impl Launcher {
             let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if let LaunchMethod::Supervisor(supervisor) = &mut *way {
                 supervisor.kill();
-                *way = LaunchMethod::begin(settings, files);
+                way.begin_again(settings, files);
             }
         }
         #[cfg(not(target_os = "linux"))]
@@ -174,6 +179,21 @@ impl LaunchMethod {
             Ok(_) => {
                 let _ = files;
                 Self::Direct(NoSupervisor::OtherSystem)
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl LaunchMethod {
+    /// Takes another supervisor. If none starts, the one that is gone stays, and the next command tries again: a
+    /// machine on which commands had a sandbox does not run them without one because it had no memory for a moment.
+    fn begin_again(&mut self, settings: &ProcessSettings, files: &Path) -> Option<NoSupervisor> {
+        match Self::begin(settings, files) {
+            Self::Direct(reason) => Some(reason),
+            another => {
+                *self = another;
+                None
             }
         }
     }

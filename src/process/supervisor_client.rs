@@ -88,7 +88,17 @@ impl SupervisorClient {
         // Every child of the host that ends interrupts this, because there is a timeout.
         let length = rustix::io::retry_on_intr(|| {
             recv(&supervisor.socket, hello.as_mut_slice(), RecvFlags::empty()).map(|it| it.1)
+        })
+        .map_err(|cause| match cause {
+            Errno::AGAIN => {
+                let seconds = HELLO_TIMEOUT.as_secs();
+                io::Error::other(format!("it said nothing for {seconds} seconds"))
+            }
+            cause => cause.into(),
         })?;
+        if length == 0 {
+            return Err(io::Error::other("it ended at once"));
+        }
         let support = hello.get(..length).and_then(|it| it.strip_prefix(&HELLO));
         match support.and_then(SandboxSupport::decode) {
             Some(support) => {

@@ -403,6 +403,7 @@ async fn a_supervisor_that_does_not_work_is_named_in_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     for (name, text, cause) in [
         ("no-program", "\0", "Exec format error"),
+        ("that-ends", "#!/bin/sh\nexit 1\n", "it ended at once"),
         ("of-another-version", "#!/bin/sh\nprintf tw-sup-0 >&0\n", "it is of another version"),
     ] {
         let program = folder.path().join(name);

@@ -24,6 +24,8 @@ pub(super) struct GitPlaces {
     pub(super) missing: Vec<(PathBuf, PlaceKind)>,
     pub(super) watched: Vec<PathBuf>,
     pub(super) settings: Vec<PathBuf>,
+    /// Those that are links.
+    pub(super) links: Vec<PathBuf>,
 }
 
 impl GitPlaces {
@@ -33,6 +35,7 @@ impl GitPlaces {
         let link =
             root.ancestors().map(|it| it.join(".git")).find(|it| it.symlink_metadata().is_ok());
         let Some(link) = link else { return places };
+        places.note_link(&link);
         let Ok(git) = link.canonicalize() else { return places };
         if git.is_dir() {
             places.repository(&git);
@@ -71,7 +74,14 @@ impl GitPlaces {
         }
     }
 
+    fn note_link(&mut self, place: &Path) {
+        self.links.extend(place.is_symlink().then(|| place.to_owned()));
+    }
+
     fn parts(&mut self, git: &Path) {
+        for name in SETTINGS.iter().chain(&OTHERS) {
+            self.note_link(&git.join(name));
+        }
         for name in SETTINGS {
             if let Some(place) = existing(&git.join(name)) {
                 self.settings.push(place.clone());

@@ -12,7 +12,7 @@ mod proxy_door;
 mod tracked_files;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -27,7 +27,10 @@ use super::Pipeline;
 use crate::{
     error::{ErrorKind, ToolError},
     net::WebClient,
-    policy::{CurrentPolicy, FileLimits, NamedPlaces, Origin, PolicyEngine, Question},
+    policy::{
+        CurrentPolicy, FileLimits, LimitedStart, LinkedStart, NamedPlaces, Origin, PolicyEngine,
+        PolicyPlaces, Question,
+    },
     process::{
         ProcessSettings, SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites,
         TaskManager,
@@ -79,6 +82,49 @@ impl SandboxPlans {
         policies.push(known.clone());
         known
     }
+
+    /// The same policy, with its limits by the links as they are now. It looks at files.
+    fn following_links(&self, policy: &KnownPolicy) -> KnownPolicy {
+        let links = links_now(&policy.limits, policy.engine.places());
+        if policy.limits.links() == links {
+            return policy.clone();
+        }
+        let mut policies = self.policies.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = policies.iter_mut().find(|it| Arc::ptr_eq(&it.engine, &policy.engine));
+        if let Some(known) = same.as_ref().filter(|it| it.limits.links() == links) {
+            return KnownPolicy::clone(known);
+        }
+        let current = KnownPolicy {
+            engine: Arc::clone(&policy.engine),
+            limits: Arc::new(policy.limits.with_links(links)),
+            number: self.next_policy.fetch_add(1, Ordering::Relaxed),
+        };
+        if let Some(known) = same {
+            *known = current.clone();
+        }
+        current
+    }
+}
+
+/// The places of limits that links lead to.
+fn links_now(limits: &FileLimits, places: &PolicyPlaces) -> Vec<LinkedStart> {
+    let starts = limits.starts().into_iter().filter_map(|start| {
+        let written = start.path().to_owned();
+        let place = real_place(&written).filter(|it| *it != written)?;
+        let is_whole = matches!(start, LimitedStart::Place(_));
+        (!is_whole || !leads_around(&written, &place, places))
+            .then_some(LinkedStart { place, written })
+    });
+    starts.collect()
+}
+
+/// True for a link to a directory that contains the workspace. If all of it were closed, nothing would be left to work
+/// with; whoever writes `~` means just that.
+fn leads_around(written: &Path, place: &Path, places: &PolicyPlaces) -> bool {
+    let contains = |directory: &Path, it: &PathBuf| it.starts_with(directory);
+    written != place
+        && places.roots.iter().chain(&places.home).any(|it| contains(place, it))
+        && !places.home.iter().any(|it| contains(written, it))
 }
 
 /// A call as policy judged it.
@@ -271,10 +317,11 @@ impl CallPlanner {
     ) -> Result<PlannedSandbox, ToolError> {
         let Some(level) = self.level()? else { return Ok(self.limits_alone()) };
         let places = self.policy.engine.places();
+        let policy = self.plans.following_links(&self.policy);
         let sources = PlanSources {
             level,
-            limits: &self.policy.limits,
-            policy: self.policy.number,
+            limits: &policy.limits,
+            policy: policy.number,
             places,
             named,
             is_agreed: self.line.as_ref().is_some_and(|it| it.is_agreed),

@@ -3,15 +3,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    leads_around,
     opened_places::{OpenedPlaces, Openings},
-    protected_places::ProtectedPlaces,
+    protected_places::{ProtectedPlaces, is_placeholder},
 };
 use crate::{
     policy::{FileLimits, LimitedStart, NamedPlaces, PolicyPlaces},
@@ -19,7 +19,7 @@ use crate::{
         SandboxNetwork, SandboxSettings, SandboxWrites,
         sandbox::{
             CommandNetwork, HiddenPlace, MissingPlace, PlaceKind, SandboxLevel, SandboxPlan,
-            WritablePlaces, is_placeholder_time,
+            WritablePlaces,
         },
     },
     tool::shown_path,
@@ -117,6 +117,10 @@ impl PlanBuilder<'_> {
                 starts.extend(kind.map(|_| place));
                 continue;
             };
+            if leads_around(written, &place, self.from.places) {
+                self.not_closed(written);
+                continue;
+            }
             let mark = self.mark_of(written);
             match kind {
                 Some(PlaceKind::Directory) => {
@@ -136,7 +140,8 @@ impl PlanBuilder<'_> {
                 None => {}
             }
         }
-        for (place, is_directory) in self.from.limits.spelled_out() {
+        for (written, is_directory) in self.from.limits.spelled_out() {
+            let Some(place) = real_place(&written) else { continue };
             if (place.symlink_metadata().is_err() || is_placeholder(&place))
                 && !self.opened_by_line.may_change(&place, self.from.limits)
                 && !self.is_named_below(&place)
@@ -177,15 +182,37 @@ impl PlanBuilder<'_> {
         };
         for FoundPlace { path, kind, mark } in found.places {
             match kind {
+<<<<<<< HEAD
                 PlaceEntry::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
                 PlaceEntry::Directory => self.lock(path),
                 PlaceEntry::File => self.file(path, mark),
                 PlaceEntry::Link => self.link(&path, mark),
+||||||| f5fa222
+                EntryKind::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
+                EntryKind::Directory => self.lock(path),
+                EntryKind::File => self.file(path, mark),
+                EntryKind::Link => self.link(&path, mark),
+=======
+                EntryKind::Directory if mark.is_hidden && self.is_only_unlisted(&path) => {
+                    let words = format!("`{}` cannot be listed", shown_path(&path));
+                    self.built.incomplete.get_or_insert(words);
+                }
+                EntryKind::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
+                EntryKind::Directory => self.lock(path),
+                EntryKind::File => self.file(path, mark),
+                EntryKind::Link => self.link(&path, mark),
+>>>>>>> s1
             }
         }
         if let Some(reason) = found.not_all {
             self.not_all(reason);
         }
+    }
+
+    /// True for a directory around the workspace that no rule closes. It was found because it cannot be listed.
+    fn is_only_unlisted(&self, directory: &Path) -> bool {
+        self.from.places.roots.iter().any(|it| it.starts_with(directory))
+            && self.mark_of(directory) == PlaceMark::default()
     }
 
     fn search<'s>(
@@ -214,6 +241,9 @@ impl PlanBuilder<'_> {
             NotAllFound::TooManyPlaces => {
                 format!("rules limit more than {MAX_PLACES} places, and no more are closed")
             }
+            NotAllFound::TooDeep => {
+                "a directory lies too deep: its path is too long to look at it".to_owned()
+            }
             NotAllFound::Cancelled => "the call was ended".to_owned(),
         });
     }
@@ -231,13 +261,8 @@ impl PlanBuilder<'_> {
     fn link(&mut self, link: &Path, mark: PlaceMark) {
         let Ok(place) = link.canonicalize() else { return };
         let Ok(metadata) = place.symlink_metadata() else { return };
-        let contains = |it: &Path| it.starts_with(&place);
-        let places = self.from.places;
-        if places.roots.iter().chain(&places.home).any(|it| contains(it)) {
-            self.built.not_held.push(format!(
-                "`{}` leads to a directory that contains the workspace, and is not closed",
-                shown_path(link)
-            ));
+        if leads_around(link, &place, self.from.places) {
+            self.not_closed(link);
         } else if metadata.is_dir() && mark.is_hidden {
             self.hide(place, PlaceKind::Directory);
         } else if metadata.is_dir() {
@@ -245,6 +270,13 @@ impl PlanBuilder<'_> {
         } else if !self.opened_by_line.may_read(link, self.from.limits) {
             self.file(place, mark);
         }
+    }
+
+    fn not_closed(&mut self, link: &Path) {
+        self.built.not_held.push(format!(
+            "`{}` leads to a directory that contains the workspace, and is not closed",
+            shown_path(link)
+        ));
     }
 
     fn hide(&mut self, path: PathBuf, kind: PlaceKind) {
@@ -453,11 +485,6 @@ impl PlanBuilder<'_> {
 
 const fn kind_of(is_directory: bool) -> PlaceKind {
     if is_directory { PlaceKind::Directory } else { PlaceKind::File }
-}
-
-/// True for what stands for a missing place while another command runs.
-fn is_placeholder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|it| is_placeholder_time(it.mtime(), it.mtime_nsec()))
 }
 
 /// True when this user can make something in a directory.

@@ -3,13 +3,14 @@
 
 use std::{
     collections::BTreeMap,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
 use super::git_places::GitPlaces;
 use crate::{
     policy::{PROTECTED_DIRECTORIES, PROTECTED_FILES, PolicyPlaces},
-    process::sandbox::PlaceKind,
+    process::sandbox::{PlaceKind, is_placeholder_time},
     workspace::real_place,
 };
 
@@ -67,9 +68,15 @@ impl ProtectedPlaces {
 
     /// The protected names at the top of a root.
     fn top(&mut self, root: &Path, is_home: bool) {
+        let is_new = is_new_project(root);
         for name in PROTECTED_DIRECTORIES.iter().filter(|it| **it != ".git") {
             let place = root.join(name);
-            if !self.exists(&place) {
+            if self.exists(&place) {
+                continue;
+            }
+            if is_new && !is_home {
+                self.watched.push(place);
+            } else {
                 self.missing.insert(place, PlaceKind::Directory);
             }
         }
@@ -133,6 +140,7 @@ impl ProtectedPlaces {
         self.missing.extend(git.missing);
         self.watched.extend(git.watched);
         self.git_settings.extend(git.settings);
+        self.links.extend(git.links);
     }
 
     /// Notes a place that exists, by where it leads. False if there is nothing.
@@ -144,4 +152,16 @@ impl ProtectedPlaces {
         self.existing.extend(place.canonicalize());
         true
     }
+}
+
+/// True for a directory without anything in it, apart from what stands for missing places and the directory of git.
+/// `git clone url .` and programs that lay out a new project refuse one in which something stands.
+fn is_new_project(root: &Path) -> bool {
+    let Ok(mut entries) = std::fs::read_dir(root) else { return false };
+    entries.all(|it| it.is_ok_and(|it| it.file_name() == ".git" || is_placeholder(&it.path())))
+}
+
+/// True for what stands for a missing place while another command runs.
+pub(super) fn is_placeholder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|it| is_placeholder_time(it.mtime(), it.mtime_nsec()))
 }

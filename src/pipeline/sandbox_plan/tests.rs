@@ -1,5 +1,11 @@
+<<<<<<< HEAD
 //! Plans for real directories: what rules, protected places and lines make of them.
 
+||||||| f5fa222
+=======
+mod workspaces;
+
+>>>>>>> s1
 use std::{
     fs,
     os::unix::fs::symlink,
@@ -34,6 +40,7 @@ struct PlanBed {
     settings: SandboxSettings,
     mode: PermissionMode,
     is_agreed: bool,
+    home: &'static str,
 }
 
 impl PlanBed {
@@ -51,6 +58,7 @@ impl PlanBed {
             settings: SandboxSettings::default(),
             mode: PermissionMode::Default,
             is_agreed: false,
+            home: "home",
         };
         bed.write("project/.git/config");
         bed
@@ -64,7 +72,7 @@ impl PlanBed {
 
     fn engine(&self, policy: &Value) -> Arc<PolicyEngine> {
         let places = PolicyPlaces {
-            home: Some(self.base.join("home")),
+            home: Some(self.base.join(self.home)),
             ..PolicyPlaces::of_project(self.base.join("project"))
         };
         let config = PolicyConfig::from_json(policy, Layer::Options).unwrap();
@@ -75,7 +83,7 @@ impl PlanBed {
     }
 
     fn plan_of(&self, engine: &Arc<PolicyEngine>, line: &str) -> BuiltPlan {
-        let known = self.plans.of(engine);
+        let known = self.plans.following_links(&self.plans.of(engine));
         let named = engine_named(self, engine, line);
         PlanSources {
             level: SandboxLevel::Namespaces,
@@ -195,6 +203,10 @@ fn what_rules_deny_to_read_is_hidden_under_all_its_names() {
     fs::hard_link(project.join(".env"), bed.base.join("elsewhere")).unwrap();
     let built = bed.plan(&json!({ "deny": deny }), "npm test");
     assert_eq!(built.not_held.len(), 1, "{:?}", built.not_held);
+    // The directory that holds it does not change by that.
+    fs::hard_link(project.join("data/x"), project.join("src/later")).unwrap();
+    let built = bed.plan(&json!({ "deny": deny }), "npm test");
+    assert!(bed.hidden(&built).contains(&"project/src/later".to_owned()), "{built:?}");
 }
 
 #[test]

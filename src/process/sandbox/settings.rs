@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{
     plan::{ResourceLimits, SandboxLevel},
-    support::SandboxSupport,
+    support::{SandboxSupport, SandboxTrouble},
 };
 
 /// Whether commands need a sandbox.
@@ -92,9 +92,11 @@ impl SandboxSettings {
             SandboxMode::Off => Ok(SandboxLevel::None),
             SandboxMode::Auto => Ok(best),
             SandboxMode::Required if best >= self.least_level => Ok(best),
-            SandboxMode::Required => {
-                Err(SandboxRefusal { wanted: self.least_level, cause: support.why_not_better() })
-            }
+            SandboxMode::Required => Err(SandboxRefusal {
+                wanted: self.least_level,
+                cause: support.why_not_better(),
+                has_supervisor: !matches!(support.namespaces, Err(SandboxTrouble::NoSupervisor(_))),
+            }),
         }
     }
 }
@@ -125,11 +127,16 @@ pub(crate) struct SandboxRefusal {
     pub(crate) wanted: SandboxLevel,
     /// What this machine refuses.
     pub(crate) cause: String,
+    /// False when it is not this machine that refuses it: what would make the sandbox is missing.
+    pub(crate) has_supervisor: bool,
 }
 
 impl SandboxRefusal {
     /// What a host can do about it. A model can do nothing.
     pub(crate) fn next_step(&self) -> &'static str {
+        if !self.has_supervisor {
+            return "see what `toolwright doctor` says about the supervisor, or accept less: `sandbox: \"auto\"`";
+        }
         match self.wanted {
             SandboxLevel::Namespaces => {
                 "allow user namespaces on this machine, or accept less: `sandbox: { mode: \"required\", \
@@ -146,10 +153,7 @@ impl SandboxRefusal {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::{
-        super::support::{LandlockSupport, SandboxTrouble},
-        *,
-    };
+    use super::{super::support::LandlockSupport, *};
 
     fn support(namespaces: bool, abi: u32) -> SandboxSupport {
         SandboxSupport {
@@ -187,5 +191,8 @@ mod tests {
         assert_eq!(settings.level_on(&support(true, 0)), Ok(SandboxLevel::Namespaces));
         let words = settings.level_on(&support(false, 0)).unwrap_err().to_string();
         assert!(words.contains("the kernel has no Landlock"), "{words}");
+        let none = SandboxSupport::without_supervisor("it ended at once".to_owned());
+        let refusal = settings.level_on(&none).unwrap_err();
+        assert!(refusal.next_step().contains("toolwright doctor"), "{}", refusal.next_step());
     }
 }

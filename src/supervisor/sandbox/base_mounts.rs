@@ -1,10 +1,15 @@
 //! What every sandbox mounts, whatever its plan says: a `/proc` that shows its own processes alone, and no
 //! devices but the harmless ones.
 
-use std::{fs::File, os::fd::OwnedFd, path::Path};
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    os::fd::OwnedFd,
+    path::Path,
+};
 
 use rustix::{
-    fs::{CWD, FileType, Mode, OFlags},
+    fs::{CWD, FileType, Mode, OFlags, openat},
     mount::{MountFlags, MountPropagationFlags, OpenTreeFlags, mount, mount_change, open_tree},
 };
 
@@ -23,9 +28,32 @@ const DEVICES: [&str; 6] =
 const KERNEL_SETTINGS: [&str; 6] =
     ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/sys"];
 
-/// Mounts it, in the mount namespace of this process, which nobody else uses yet. Returns the setting that
-/// limits the number of processes, if it does here.
-pub(crate) fn mount_base(is_root: bool) -> Result<Option<File>, SandboxError> {
+/// How many mount namespaces there can be in this user namespace and in those made in it.
+const MOUNT_NAMESPACES: &str = "sys/user/max_mnt_namespaces";
+
+/// Settings of the kernel for this sandbox that are changed later, when a command has come.
+#[derive(Default)]
+pub(crate) struct LateSettings {
+    /// The one that limits the number of processes, if it does here and was not used yet.
+    pub(crate) highest_id: Option<File>,
+    mount_namespaces: Option<File>,
+}
+
+impl LateSettings {
+    /// Keeps the command from making a mount namespace. What is mounted on a place keeps it from being renamed, but only
+    /// in the namespaces where it is mounted: in one of its own a command could unmount everything at once, and rename
+    /// in a directory that it had opened before. Nothing can be mounted after this.
+    pub(crate) fn forbid_mount_namespaces(&self) -> Result<(), SandboxError> {
+        let missing = || io::ErrorKind::NotFound.into();
+        let file = self.mount_namespaces.as_ref().ok_or_else(missing);
+        file.and_then(|mut it| it.write_all(b"0")).map_err(|cause| {
+            SandboxError::refused("mount namespaces of commands cannot be forbidden", cause)
+        })
+    }
+}
+
+/// Mounts it, in the mount namespace of this process, which nobody else uses yet.
+pub(crate) fn mount_base(is_root: bool) -> Result<LateSettings, SandboxError> {
     let refused = |what: &str| {
         let what = what.to_owned();
         move |cause: rustix::io::Errno| SandboxError::refused(&what, cause)
@@ -48,6 +76,9 @@ pub(crate) fn mount_base(is_root: bool) -> Result<Option<File>, SandboxError> {
     mount("proc", "/proc", "proc", flags | MountFlags::NODEV, None)
         .map_err(refused("`/proc` cannot be mounted"))?;
     mount_terminals(flags);
+    let mount_namespaces = open_limit_of_namespaces().map_err(|cause| {
+        SandboxError::refused("mount namespaces of commands cannot be forbidden", cause)
+    })?;
     let highest_id = open_highest_id();
     if is_root {
         for path in KERNEL_SETTINGS {
@@ -60,7 +91,14 @@ pub(crate) fn mount_base(is_root: bool) -> Result<Option<File>, SandboxError> {
             .map_err(|cause| SandboxError::refused(path, cause))?;
         }
     }
-    Ok(highest_id)
+    Ok(LateSettings { highest_id, mount_namespaces: Some(mount_namespaces) })
+}
+
+/// Opened in a copy of `/proc` that is mounted nowhere: what has a file open for writing cannot become read-only.
+fn open_limit_of_namespaces() -> io::Result<File> {
+    let settings = clone_of(&open(Path::new("/proc"))?)?;
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    Ok(openat(&settings, MOUNT_NAMESPACES, flags, Mode::empty())?.into())
 }
 
 /// Terminals of its own. Without them only programs that make a terminal do not work.

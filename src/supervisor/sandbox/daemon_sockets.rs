@@ -12,7 +12,7 @@ use std::{
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-use super::{CommandNetwork, SandboxError, SandboxPlan, WritablePlaces, plan_mounts::PlaceCover};
+use super::{CommandNetwork, SandboxError, SandboxPlan, holds_nothing, plan_mounts::PlaceCover};
 
 /// Below `/run`.
 const OF_THE_SYSTEM: [&str; 9] = [
@@ -58,12 +58,7 @@ pub(crate) fn hide_daemon_sockets(
     user: u32,
     sockets: Option<&File>,
 ) -> Result<(), SandboxError> {
-    let holds_nothing = plan.hidden.is_empty()
-        && plan.read_only.is_empty()
-        && plan.missing.is_empty()
-        && plan.writable == WritablePlaces::Everywhere
-        && plan.network == CommandNetwork::Open;
-    if holds_nothing {
+    if holds_nothing(plan) {
         return Ok(());
     }
     let of_the_user = Path::new("/run/user").join(user.to_string());

@@ -16,9 +16,11 @@ use rustix::{
 };
 
 use super::{
-    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan, base_mounts,
+    CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan,
+    base_mounts::{self, LateSettings},
     capabilities,
     daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
+    holds_nothing,
     init_link::{InitMessage, ShellEnd},
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
@@ -87,8 +89,7 @@ pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
 /// How far process 1 has entered its sandbox.
 #[derive(Default)]
 struct EnteredSandbox {
-    /// The setting that limits the number of processes, if it does here and was not used yet.
-    highest_id: Option<File>,
+    settings: LateSettings,
     mounts: MountedPlan,
     /// The list of the sockets of the network outside, which this process may have left already.
     sockets: Option<File>,
@@ -100,7 +101,7 @@ impl EnteredSandbox {
     /// Enters as far as a plan says, from wherever it is. The second time only what has changed costs time.
     fn enter(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
         // First of all, because nothing in which a file is open for writing becomes read-only.
-        limits::limit_ids(self.highest_id.take(), &plan.limits);
+        limits::limit_ids(self.settings.highest_id.take(), &plan.limits);
         self.mounts.hold(plan)?;
         if !self.has_network {
             enter_network(plan)?;
@@ -120,10 +121,10 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
         namespaces::map_own_user(setup.user, setup.group)?;
     }
     let _ = rustix::process::setsid();
-    let highest_id = base_mounts::mount_base(setup.is_root())?;
+    let settings = base_mounts::mount_base(setup.is_root())?;
     capabilities::bound_capabilities(setup.is_root())?;
     let sockets = File::open(LISTENING_SOCKETS).ok();
-    let mut inside = EnteredSandbox { highest_id, sockets, ..EnteredSandbox::default() };
+    let mut inside = EnteredSandbox { settings, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
     }
@@ -140,6 +141,12 @@ fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
         .and_then(|()| {
             let sockets = inside.sockets.as_ref();
             hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user, sockets)
+        })
+        .and_then(|()| {
+            if holds_nothing(&plan) {
+                return Ok(());
+            }
+            inside.settings.forbid_mount_namespaces()
         })
         .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
         .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));

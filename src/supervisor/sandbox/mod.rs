@@ -44,6 +44,15 @@ pub(crate) use plan::{
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use restrictions::Restrictions;
 
+/// True for a plan that leaves files and network as they are, as that of hooks does.
+pub(crate) fn holds_nothing(plan: &SandboxPlan) -> bool {
+    plan.hidden.is_empty()
+        && plan.read_only.is_empty()
+        && plan.missing.is_empty()
+        && plan.writable == WritablePlaces::Everywhere
+        && plan.network == CommandNetwork::Open
+}
+
 /// Why a sandbox could not be made, as the host tells it.
 #[derive(Debug)]
 pub(crate) struct SandboxError(pub(crate) String);

@@ -55,7 +55,7 @@ impl PlaceFinder {
             let Some(listed) = self.listing(&path) else { continue };
             let Some(less) = left.checked_sub(listed.entries()) else { return (found, false) };
             left = less;
-            found.extend(listed.linked(&path).iter().cloned());
+            found.extend(listed.linked(&path));
             open.extend(listed.subdirectories().map(|it| path.join(it)));
         }
         (found, true)

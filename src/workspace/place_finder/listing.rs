@@ -8,7 +8,7 @@ use std::{
         fs::{DirEntryExt as _, MetadataExt as _},
     },
     path::Path,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -55,8 +55,6 @@ pub(super) struct KnownDirectory {
     inodes: Box<[u64]>,
     subdirectories: Box<[OsString]>,
     marked: Mutex<Option<MarkedNames>>,
-    /// The files in it that have other names as well.
-    linked: OnceLock<Box<[LinkedFile]>>,
 }
 
 /// What changes when the entries of a directory do.
@@ -122,7 +120,6 @@ impl KnownDirectory {
             inodes: inodes.into(),
             subdirectories: subdirectories.into(),
             marked: Mutex::default(),
-            linked: OnceLock::new(),
         })
     }
 
@@ -174,11 +171,26 @@ impl KnownDirectory {
         names
     }
 
+<<<<<<< HEAD
     /// The files in it that have other names as well; looked up once.
     pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
         self.linked.get_or_init(|| {
             let files = self.iter().filter(|it| it.1 == PlaceEntry::File);
             files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
         })
+||||||| f5fa222
+    /// The files in it that have other names as well; looked up once.
+    pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
+        self.linked.get_or_init(|| {
+            let files = self.iter().filter(|it| it.1 == EntryKind::File);
+            files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
+        })
+=======
+    /// The files in it that have other names as well. Looked up each time: a directory does not change when a file in
+    /// it gets a name elsewhere.
+    pub(super) fn linked(&self, path: &Path) -> impl Iterator<Item = LinkedFile> {
+        let files = self.iter().filter(|it| it.1 == EntryKind::File);
+        files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name)))
+>>>>>>> s1
     }
 }

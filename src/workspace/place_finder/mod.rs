@@ -15,6 +15,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use hard_links::LinkedFile;
@@ -89,6 +90,8 @@ pub(crate) enum NotAllFound {
     TooManyEntries,
     /// There are more places than are kept.
     TooManyPlaces,
+    /// There is a directory whose path is too long.
+    TooDeep,
     /// The search was ended.
     Cancelled,
 }
@@ -132,6 +135,9 @@ impl PlaceFinder {
                 break;
             }
             let Some(directory) = self.listing(&path) else {
+                if is_too_deep(&path) {
+                    found.not_all = Some(NotAllFound::TooDeep);
+                }
                 if let Some(place) = closed_directory(&path) {
                     found.places.push(place);
                 }
@@ -201,13 +207,20 @@ impl PlaceFinder {
     }
 }
 
-/// A directory that this user owns but cannot list: a command could open it to itself, so it is hidden as it
-/// is. One of somebody else stays closed without that.
+/// True for a directory that cannot be named in a system call. A command gets there step by step.
+fn is_too_deep(path: &Path) -> bool {
+    let error = path.symlink_metadata().err();
+    error.is_some_and(|it| it.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()))
+}
+
+/// A directory that this user cannot list but can enter, or could open to itself because it owns it: a command that
+/// knows a name in it gets there, so it is hidden as it is. Any other stays closed without that.
 fn closed_directory(path: &Path) -> Option<FoundPlace> {
     let metadata = path.symlink_metadata().ok().filter(std::fs::Metadata::is_dir)?;
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
+    let may_enter = || rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
     let is_made_up = MADE_UP.iter().any(|it| path.as_os_str() == OsStr::new(it));
-    (is_own && !is_made_up).then(|| FoundPlace {
+    (!is_made_up && (is_own || may_enter())).then(|| FoundPlace {
         path: path.to_owned(),
         kind: PlaceEntry::Directory,
         mark: PlaceMark { is_hidden: true, is_locked: false },

@@ -1,0 +1,74 @@
+//! Workspaces that are not laid out as most are: with links, new, or deeper than a path can be long.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+#[test]
+fn a_rule_that_names_files_by_a_link_holds_for_the_files() {
+    let mut bed = Bed::new();
+    for name in ["home/a.pem", "home/.aws/credentials", "other/b.pem", "project/c.pem"] {
+        bed.write(name);
+    }
+    bed.home = "linked";
+    let link = bed.base.join("linked");
+    symlink("home", &link).unwrap();
+    symlink("..", bed.base.join("project/up")).unwrap();
+    let deny = ["Read(~/**/*.pem)", "Edit(~/made)", "Read(./up/**)"];
+    let engine = bed.engine(&json!({ "deny": deny, "ask": ["Read(~/.aws/cred*)"] }));
+    let built = bed.plan_of(&engine, "npm test");
+    assert_eq!(bed.hidden(&built), ["home/.aws/credentials", "home/a.pem"]);
+    assert!(bed.missing(&built).contains(&"home/made".to_owned()), "{built:?}");
+    assert!(built.not_held.concat().contains("contains the workspace"), "{:?}", built.not_held);
+    let agreed = bed.plan_of(&engine, "cat ~/.aws/credentials");
+    assert_eq!(bed.hidden(&agreed), ["home/a.pem"]);
+    fs::remove_file(&link).unwrap();
+    symlink("other", &link).unwrap();
+    assert_eq!(bed.hidden(&bed.plan_of(&engine, "npm test")), ["other/b.pem"]);
+}
+
+#[test]
+fn a_repository_that_a_link_leads_to_is_kept_and_the_link_is_told() {
+    let bed = Bed::new();
+    let git = bed.base.join("project/.git");
+    fs::rename(&git, bed.base.join("main.git")).unwrap();
+    symlink("../main.git", &git).unwrap();
+    let built = bed.plan(&json!({}), "npm test");
+    assert_eq!(bed.read_only(&built), ["main.git/config", "main.git/hooks"]);
+    assert!(built.not_held.concat().contains(".git` is a link"), "{:?}", built.not_held);
+}
+
+#[test]
+fn nothing_stands_in_a_new_project_and_what_is_made_there_is_told() {
+    let bed = Bed::new();
+    let is_in = |places: &[String]| places.iter().any(|it| it == "project/.vscode");
+    let made = |built: &BuiltPlan| bed.shown(built.watched.iter().map(PathBuf::as_path));
+    let built = bed.plan(&json!({}), "npm test");
+    assert_eq!((is_in(&bed.missing(&built)), is_in(&made(&built))), (true, false));
+    fs::remove_dir_all(bed.base.join("project/src")).unwrap();
+    let built = bed.plan(&json!({}), "npm create vite .");
+    assert_eq!((is_in(&bed.missing(&built)), is_in(&made(&built))), (false, true));
+    bed.write("project/.vscode/tasks.json");
+    let built = bed.plan(&json!({}), "npm test");
+    assert!(is_in(&bed.read_only(&built)), "{built:?}");
+}
+
+#[test]
+fn a_tree_that_is_deeper_than_a_path_can_be_long_is_told() {
+    let bed = Bed::new();
+    let name = "d".repeat(250);
+    let mut directory = rustix::fs::open(
+        bed.base.join("project"),
+        rustix::fs::OFlags::DIRECTORY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    for _ in 0..18 {
+        rustix::fs::mkdirat(&directory, &name, rustix::fs::Mode::RWXU).unwrap();
+        let flags = rustix::fs::OFlags::DIRECTORY;
+        directory =
+            rustix::fs::openat(&directory, &name, flags, rustix::fs::Mode::empty()).unwrap();
+    }
+    let told = bed.plan(&json!({ "deny": ["Read(*.pem)"] }), "npm test").incomplete;
+    assert!(told.as_deref().unwrap_or_default().contains("too deep"), "{told:?}");
+}
