@@ -182,26 +182,14 @@ impl PlanBuilder<'_> {
         };
         for FoundPlace { path, kind, mark } in found.places {
             match kind {
-<<<<<<< HEAD
+                PlaceEntry::Directory if mark.is_hidden && self.is_only_unlisted(&path) => {
+                    let words = format!("`{}` cannot be listed", shown_path(&path));
+                    self.built.incomplete.get_or_insert(words);
+                }
                 PlaceEntry::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
                 PlaceEntry::Directory => self.lock(path),
                 PlaceEntry::File => self.file(path, mark),
                 PlaceEntry::Link => self.link(&path, mark),
-||||||| f5fa222
-                EntryKind::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
-                EntryKind::Directory => self.lock(path),
-                EntryKind::File => self.file(path, mark),
-                EntryKind::Link => self.link(&path, mark),
-=======
-                EntryKind::Directory if mark.is_hidden && self.is_only_unlisted(&path) => {
-                    let words = format!("`{}` cannot be listed", shown_path(&path));
-                    self.built.incomplete.get_or_insert(words);
-                }
-                EntryKind::Directory if mark.is_hidden => self.hide(path, PlaceKind::Directory),
-                EntryKind::Directory => self.lock(path),
-                EntryKind::File => self.file(path, mark),
-                EntryKind::Link => self.link(&path, mark),
->>>>>>> s1
             }
         }
         if let Some(reason) = found.not_all {

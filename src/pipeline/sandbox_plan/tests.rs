@@ -1,11 +1,7 @@
-<<<<<<< HEAD
 //! Plans for real directories: what rules, protected places and lines make of them.
 
-||||||| f5fa222
-=======
 mod workspaces;
 
->>>>>>> s1
 use std::{
     fs,
     os::unix::fs::symlink,

@@ -47,7 +47,7 @@ pub(in crate::tools) struct SearchData {
 
 /// Why an index was not used, if somebody should know.
 pub(super) fn told(why_cold: Option<&WhyCold>) -> Option<String> {
-    why_cold.filter(|it| it.is_worth_telling()).map(WhyCold::to_string)
+    why_cold.filter(|it| it.is_worth_telling()).map(WhyCold::without_names)
 }
 
 /// The results, in the form that the call asked for.

@@ -27,7 +27,8 @@ use crate::workspace::{
     walk::{Depth, HiddenFiles, ListingRequest, PathPattern, SearchThreads, Selection, Visibility},
 };
 
-const WORDS: [&str; 8] = ["foo", "bar", "Foo", "needle", "naïve", "日本語", "foo bar", "lock(&"];
+const WORDS: [&str; 9] =
+    ["foo", "bar", "Foo", "needle", "naïve", "日本語", "foo bar", "lock(&", "ſtop loc\u{212a}"];
 const NAMES: [&str; 9] =
     ["a.ts", "b.js", "main.py", "c.rs", "keep.log", "x.txt", "y.md", ".dot.ts", "z.d.ts"];
 const FOLDERS: [&str; 8] = ["src", "lib", "build", "docs", ".hid", "new", "deep", "été"];
@@ -44,7 +45,7 @@ const RULES: [&str; 11] = [
     "!*.ts",
     "",
 ];
-const PATTERNS: [&str; 14] = [
+const PATTERNS: [&str; 20] = [
     "needle",
     "foo",
     "(?i)FOO",
@@ -59,6 +60,12 @@ const PATTERNS: [&str; 14] = [
     "nothing has this",
     "foo.*bar",
     "na[iï]ve",
+    "(?i)stop",
+    "(?i:LOCK)\\W",
+    "needle$",
+    "(?m)bar$",
+    "needle\\s+foo",
+    "(?-u:\\xff)|NAÏVE",
 ];
 const GLOBS: [&str; 9] =
     ["*.ts", "!*.md", "src/**", "**/*.py", "/a*", "build/**", ".hid/**", "*", "**/deep/**"];
@@ -91,7 +98,7 @@ impl Dice {
         from[self.below(from.len())]
     }
 
-    fn text(&mut self) -> String {
+    fn text(&mut self) -> Vec<u8> {
         let lines = self.below(6) + 1;
         let mut text = String::new();
         for _ in 0..lines {
@@ -103,7 +110,13 @@ impl Dice {
         if self.below(15) == 0 {
             text.push_str(&"filler needle\n".repeat(9_000));
         }
-        text
+        match self.below(16) {
+            0 => format!("\u{feff}{text}").into_bytes(),
+            1 => format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            2 => text.replace('\n', "\r\n").into_bytes(),
+            3 => [text.as_bytes(), b"\xff\xfe needle \xc3\n"].concat(),
+            _ => text.into_bytes(),
+        }
     }
 }
 
@@ -136,13 +149,13 @@ fn change(root: &Path, dice: &mut Dice) -> Option<()> {
         return fs::write(new, dice.text()).ok();
     }
     let file = found.files[dice.below(found.files.len())].clone();
-    match dice.below(18) {
+    match dice.below(19) {
         0 | 1 => fs::write(new, dice.text()).ok(),
         2 => fs::write(file, dice.text()).ok(),
         3 => {
             use std::io::Write as _;
             let mut file = fs::OpenOptions::new().append(true).open(file).ok()?;
-            file.write_all(dice.text().as_bytes()).ok()
+            file.write_all(&dice.text()).ok()
         }
         4 => {
             use std::os::unix::fs::FileExt as _;
@@ -181,7 +194,23 @@ fn change(root: &Path, dice: &mut Dice) -> Option<()> {
             let rules = format!("{}\n{}\n", dice.pick(&RULES), dice.pick(&RULES));
             fs::write(folder.join(name), rules).ok()
         }
-        16 => fs::remove_file(folder.join(dice.pick(&[".gitignore", ".ignore"]))).ok(),
+        16 => {
+            // They change places, are written, and may come back.
+            let between = root.join("between");
+            fs::rename(&folder, &between).ok()?;
+            let swapped = fs::rename(&sub, &folder).and_then(|()| fs::rename(&between, &sub));
+            if swapped.is_err() {
+                return fs::rename(between, folder).ok();
+            }
+            fs::write(folder.join(dice.pick(&NAMES)), dice.text()).ok()?;
+            if dice.below(2) == 0 {
+                fs::rename(&folder, &between).ok()?;
+                fs::rename(&sub, &folder).ok()?;
+                fs::rename(between, sub).ok()?;
+            }
+            Some(())
+        }
+        17 => fs::remove_file(folder.join(dice.pick(&[".gitignore", ".ignore"]))).ok(),
         _ => std::os::unix::fs::symlink(file, folder.join("symbolic.ts")).ok(),
     }
 }
@@ -270,7 +299,11 @@ impl Bed {
                 }
                 let pattern = dice.pick(&PATTERNS);
                 let span = if dice.below(5) == 0 { MatchSpan::Lines } else { MatchSpan::Line };
-                let query = Query::new(pattern, CaseSensitivity::Sensitive, span).unwrap();
+                let case = match dice.below(3) {
+                    0 => CaseSensitivity::Insensitive,
+                    _ => CaseSensitivity::Sensitive,
+                };
+                let query = Query::new(pattern, case, span).unwrap();
                 let context = dice.below(3);
                 let shape = match dice.below(4) {
                     0 => Shape::Files,
@@ -351,7 +384,12 @@ fn answers_are_those_of_a_cold_search_whatever_changed_between_two_questions() {
         let bed = Bed {
             asked: Cell::default(),
             roots: Roots::new(dir.path(), &[]).unwrap(),
-            visibility: Visibility::everything(),
+            visibility: if dice.below(2) == 0 {
+                Visibility::everything()
+            } else {
+                let hidden = ["docs", "keep.log", ".rgignore", "c.rs"];
+                Visibility::judged_by(move |path, _| !hidden.iter().any(|it| path.ends_with(it)))
+            },
             threads: SearchThreads::new(1),
         };
         let settings = IndexSettings { mode: IndexMode::On, ..IndexSettings::OFF };

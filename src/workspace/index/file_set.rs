@@ -19,6 +19,13 @@ impl FileSet {
         !was_there
     }
 
+    pub(super) fn remove(&mut self, number: EntryNumber) {
+        let (word, bit) = place(number);
+        if let Some(word) = self.0.get_mut(word) {
+            *word &= !bit;
+        }
+    }
+
     pub(super) fn contains(&self, number: EntryNumber) -> bool {
         let (word, bit) = place(number);
         self.0.get(word).is_some_and(|it| it & bit != 0)

@@ -11,7 +11,10 @@ use rustix::{
     io::Errno,
 };
 
-use crate::workspace::walk::{EntryKind, system_time};
+use crate::workspace::{
+    search::ContentStamp,
+    walk::{EntryKind, system_time},
+};
 
 /// A change within this time of another may have the same time stamp: two ticks of the slowest clock that
 /// a kernel has.
@@ -68,6 +71,16 @@ impl FileStamp {
     /// Whether a file that had this stamp, and has the other one now, is surely unchanged.
     pub(crate) fn is_surely(&self, now: &Self) -> bool {
         self.settled && self.is_like(now)
+    }
+
+    /// Whether an open file is the one that this is the stamp of. Its name may lead to another one for a
+    /// while.
+    pub(super) fn is_of(&self, open: &ContentStamp) -> bool {
+        let (changed, nanoseconds) = open.changed();
+        let nanoseconds = nanoseconds.cast_unsigned();
+        self.size == open.bytes()
+            && (self.seconds, i64::from(self.nanoseconds)) == open.modified()
+            && self.changed == digest([open.inode(), changed.cast_unsigned(), nanoseconds])
     }
 
     /// Whether both say the same about a file.

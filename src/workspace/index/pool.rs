@@ -48,6 +48,7 @@ impl IndexPool {
 }
 
 #[cfg(test)]
+#[cfg_attr(target_os = "linux", expect(clippy::unwrap_used, reason = "tests"))]
 mod tests {
     use super::*;
 
@@ -70,6 +71,30 @@ mod tests {
         drop(open(&pool, "/b", None));
         open(&pool, "/a", None);
         assert_eq!(pool.indexes.lock().unwrap_or_else(PoisonError::into_inner).len(), 1);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_root_that_takes_more_memory_than_it_may_is_tried_again_with_more() {
+        use crate::workspace::{IndexMode, IndexPhase};
+
+        let dir = tempfile::TempDir::new().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let pool = IndexPool::default();
+        let with = |max_memory| {
+            let index = pool.open(&root, None, IndexSettings { mode: IndexMode::On, max_memory });
+            index.want();
+            while index.handle.index.status().phase == IndexPhase::Building {
+                std::thread::yield_now();
+            }
+            index
+        };
+        let small = with(1);
+        assert_eq!(small.handle.index.status().phase, IndexPhase::Cold);
+        assert_eq!(with(1).handle.index.status().phase, IndexPhase::Cold);
+        let large = with(IndexSettings::DEFAULT_MAX_MEMORY);
+        assert!(Arc::ptr_eq(&small.handle, &large.handle));
+        assert_eq!(small.handle.index.status().phase, IndexPhase::Warm);
     }
 
     #[test]

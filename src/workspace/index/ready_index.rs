@@ -1,9 +1,10 @@
 //! An index that can answer: the tree of a root, and what is known of the files in it.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, ffi::OsString, time::Duration};
 
 use super::{
     EntryNumber, WhyCold,
+    file_set::FileSet,
     learner::{Committed, FileToLearn},
     signatures::{Kept, Signatures},
     sweep::SweepCause,
@@ -25,6 +26,10 @@ pub(super) struct ReadyIndex {
     unlearned: VecDeque<EntryNumber>,
     /// Those of them that are ignored. They are rarely searched, so they come last.
     ignored: VecDeque<EntryNumber>,
+    /// The files that are in one of these queues.
+    queued: FileSet,
+    /// What the learner was given last.
+    handed_out: Vec<EntryNumber>,
     /// Whether the learner has files that it was given.
     is_learning: bool,
     /// Whether there is no memory for more.
@@ -40,11 +45,19 @@ impl ReadyIndex {
             signatures: Signatures::new(left),
             unlearned: VecDeque::new(),
             ignored: VecDeque::new(),
+            queued: FileSet::default(),
+            handed_out: Vec::new(),
             is_learning: true,
             is_full: false,
         };
         index.take_changes();
         Ok(index)
+    }
+
+    /// Takes up to `max_memory` bytes from now on.
+    pub(super) fn allow_memory(&mut self, max_memory: usize) {
+        self.signatures.allow_memory(max_memory.saturating_sub(self.tree.memory()));
+        self.is_full = false;
     }
 
     /// Takes in every change that was complete when this was called.
@@ -62,20 +75,22 @@ impl ReadyIndex {
         let changes = self.tree.take_changes();
         for file in changes.added.into_iter().chain(changes.changed) {
             self.signatures.forget(file);
-            self.unlearned.push_back(file);
+            // A file that changes again and again is queued once.
+            if self.queued.insert(file) {
+                self.unlearned.push_back(file);
+            }
         }
         for file in changes.removed {
             self.signatures.remove(file);
         }
     }
 
-    /// Compares all stamps, if that is due.
-    pub(super) fn sweep_if_due(&mut self) -> Result<(), WhyCold> {
-        if self.tree.needs_sweep().is_some() {
-            self.tree.sweep(1)?;
+    /// Takes in what a comparison of stamps found while questions went on.
+    pub(super) fn end_sweep(&mut self, changed: Vec<(EntryNumber, OsString)>) {
+        // If it fails, the next question will find out why.
+        if self.tree.end_sweep(changed).is_ok() {
             self.take_changes();
         }
-        Ok(())
     }
 
     /// Whether there is something to learn, and room for it.
@@ -104,9 +119,11 @@ impl ReadyIndex {
                     None => break,
                 },
             };
+            self.queued.remove(file);
             files.extend(self.tree.version(file).map(|version| FileToLearn { file, version }));
         }
         self.is_learning = !files.is_empty();
+        self.handed_out = files.iter().map(|it| it.file).collect();
     }
 
     /// Where a file is, unless it has changed since it was given to the learner.
@@ -120,7 +137,9 @@ impl ReadyIndex {
 
     /// Keeps what was learned of a file, if it has not changed since.
     pub(super) fn commit(&mut self, file: FileToLearn, learned: LearnedFile) -> Committed {
-        if !self.is_current(file) {
+        // While directories change places, a path leads to another file, and no event tells of this one.
+        let is_same = self.tree.stamp(file.file).is_some_and(|it| it.is_of(&learned.stamp));
+        if !is_same || !self.is_current(file) {
             return Committed::Outdated;
         }
         match self.signatures.put(file.file, learned) {
@@ -128,6 +147,12 @@ impl ReadyIndex {
             Kept::NoRoom => {
                 self.is_full = true;
                 self.is_learning = false;
+                // The learner drops what it was given, so it comes back when there is room.
+                for file in std::mem::take(&mut self.handed_out) {
+                    if !self.signatures.is_learned(file) && self.queued.insert(file) {
+                        self.unlearned.push_back(file);
+                    }
+                }
                 Committed::NoRoom
             }
         }

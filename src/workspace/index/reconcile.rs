@@ -30,6 +30,8 @@ pub(super) struct Suspects {
     pub(super) names: BTreeMap<EntryNumber, BTreeSet<OsString>>,
     /// Names of directories whose attributes changed, so that other directories may be readable now.
     attributes: HashSet<(EntryNumber, OsString)>,
+    /// Names that directories were moved to. While they were elsewhere, their paths led to others.
+    moved: HashSet<(EntryNumber, OsString)>,
     new_names: NewNames,
     /// Names that new directories have, or had when they were looked at.
     new_folders: Vec<(EntryNumber, OsString)>,
@@ -37,8 +39,10 @@ pub(super) struct Suspects {
     folders: Vec<EntryNumber>,
     /// Directories whose rules changed.
     rules: BTreeSet<EntryNumber>,
-    /// Directories to list again.
+    /// Directories to list again, with everything below them.
     relist: Vec<EntryNumber>,
+    /// Directories to list again because it may be another matter now who can open what is in them.
+    relist_alone: Vec<EntryNumber>,
 }
 
 impl WatchedTree {
@@ -103,7 +107,11 @@ impl WatchedTree {
     }
 
     /// Takes note of where an event says to look.
-    fn suspect(&mut self, event: QueuedEvent, suspects: &mut Suspects) -> Result<(), WhyCold> {
+    pub(super) fn suspect(
+        &mut self,
+        event: QueuedEvent,
+        suspects: &mut Suspects,
+    ) -> Result<(), WhyCold> {
         if event.is_any_of(ReadFlags::QUEUE_OVERFLOW) {
             return Err(WhyCold::QueueOverflow);
         }
@@ -123,6 +131,9 @@ impl WatchedTree {
             suspects.new_names.note(folder, &event);
             if event.is_any_of(ReadFlags::ISDIR) && event.is_any_of(ReadFlags::ATTRIB) {
                 suspects.attributes.insert((folder, event.name.clone()));
+            }
+            if event.is_any_of(ReadFlags::ISDIR) && event.is_any_of(ReadFlags::MOVED_TO) {
+                suspects.moved.insert((folder, event.name.clone()));
             }
             suspects.names.entry(folder).or_default().insert(event.name);
             return Ok(());
@@ -156,8 +167,16 @@ impl WatchedTree {
         for folder in std::mem::take(&mut suspects.rules) {
             self.judge_below(folder)?;
         }
+        // One that the rules have closed meanwhile stays closed.
         for folder in std::mem::take(&mut suspects.relist) {
-            self.list_below(folder, &|| false)?;
+            if self.table.folder(folder).is_some() {
+                self.list_below(folder, &|| false)?;
+            }
+        }
+        for folder in std::mem::take(&mut suspects.relist_alone) {
+            if self.table.folder(folder).is_some() {
+                self.list(folder, &mut suspects.folders)?;
+            }
         }
         for folder in std::mem::take(&mut suspects.folders) {
             self.check_folder(folder)?;
@@ -215,9 +234,12 @@ impl WatchedTree {
             match known {
                 Some(known) if self.table.kind(known) == Some(looked.kind) => {
                     self.look_at_known(known, &looked, suspects);
-                    if suspects.attributes.contains(&(folder, name)) {
-                        let below: Vec<EntryNumber> = self.table.children(known).collect();
-                        suspects.folders.extend(below);
+                    let place = (folder, name);
+                    if suspects.moved.contains(&place) {
+                        suspects.relist.push(known);
+                    }
+                    if suspects.attributes.contains(&place) {
+                        suspects.relist_alone.push(known);
                     }
                 }
                 known => {

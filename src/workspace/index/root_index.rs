@@ -17,6 +17,7 @@ use super::{
     learner::{Committed, FileToLearn, LearnSource, Learner},
     need::Need,
     ready_index::{ReadyIndex, retry_after},
+    sweep::StampedFolder,
     texts::LearnedFile,
     tree::{TreeSettings, WatchedTree},
 };
@@ -33,13 +34,16 @@ pub(super) struct RootIndex {
     max_memory: AtomicUsize,
     /// Whether nobody uses the index any more.
     is_closed: AtomicBool,
+    /// Set when a user allows more memory than those before.
+    has_more_memory: AtomicBool,
     state: Mutex<IndexState>,
+    /// Locked after the state, if both are. Whoever closes the index waits for nothing else.
+    learner: Mutex<Option<Learner>>,
 }
 
 #[derive(Debug)]
 struct IndexState {
     stage: IndexStage,
-    learner: Option<Learner>,
     began: Option<Instant>,
     last_build: Option<Duration>,
 }
@@ -71,10 +75,11 @@ impl RootIndex {
             is_closed: AtomicBool::new(false),
             state: Mutex::new(IndexState {
                 stage: IndexStage::NotBuilt,
-                learner: None,
                 began: None,
                 last_build: None,
             }),
+            has_more_memory: AtomicBool::new(false),
+            learner: Mutex::default(),
         }
     }
 
@@ -88,7 +93,9 @@ impl RootIndex {
 
     /// Another user of the index allows this much memory.
     pub(super) fn allow_memory(&self, bytes: usize) {
-        self.max_memory.fetch_max(bytes, Ordering::Relaxed);
+        if self.max_memory.fetch_max(bytes, Ordering::Relaxed) < bytes {
+            self.has_more_memory.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Has the index built, unless it is, or could not be shortly before.
@@ -97,6 +104,9 @@ impl RootIndex {
         let may_begin = match &state.stage {
             IndexStage::NotBuilt => true,
             IndexStage::Listing(_) | IndexStage::Ready(_) => false,
+            IndexStage::Refused { why: WhyCold::OverBudget, .. } => {
+                self.has_more_memory.swap(false, Ordering::Relaxed)
+            }
             IndexStage::Refused { why, at } => {
                 retry_after(why).is_some_and(|it| at.elapsed() >= it)
             }
@@ -139,20 +149,28 @@ impl RootIndex {
             Ok(ready) => IndexStage::Ready(ready),
             Err(why) => IndexStage::Refused { why, at: Instant::now() },
         };
-        match (&state.stage, &state.learner) {
-            (IndexStage::Ready(_), Some(learner)) => learner.wake(),
-            (IndexStage::Ready(_), None) => {
-                let source: Arc<dyn LearnSource> = Arc::<Self>::clone(&self);
-                match Learner::start(source) {
-                    Ok(learner) => state.learner = Some(learner),
-                    Err(cause) => {
-                        let why = WhyCold::failed(&cause);
-                        state.stage = IndexStage::Refused { why, at: Instant::now() };
-                    }
-                }
-            }
-            _ => {}
+        if matches!(state.stage, IndexStage::Ready(_))
+            && let Err(cause) = self.start_learner()
+        {
+            let why = WhyCold::failed(&cause);
+            state.stage = IndexStage::Refused { why, at: Instant::now() };
         }
+    }
+
+    fn learner(&self) -> MutexGuard<'_, Option<Learner>> {
+        self.learner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the learner learn, and starts it if there is none.
+    fn start_learner(self: &Arc<Self>) -> io::Result<()> {
+        let mut learner = self.learner();
+        if let Some(learner) = &*learner {
+            learner.wake();
+        } else if !self.is_closed.load(Ordering::Relaxed) {
+            let source: Arc<dyn LearnSource> = Arc::<Self>::clone(self);
+            *learner = Some(Learner::start(source)?);
+        }
+        Ok(())
     }
 
     fn listed(&self, lost: Option<Box<ReadyIndex>>) -> Result<Box<ReadyIndex>, WhyCold> {
@@ -186,13 +204,16 @@ impl RootIndex {
                 return Err(why);
             }
         };
+        if self.has_more_memory.swap(false, Ordering::Relaxed) {
+            ready.allow_memory(self.max_memory.load(Ordering::Relaxed));
+        }
         if let Err(why) = ready.refresh() {
             self.lose_track(&mut state, why.clone());
             return Err(why);
         }
         let answer = question(ready);
         if (ready.has_work() || ready.tree.needs_sweep().is_some())
-            && let Some(learner) = &state.learner
+            && let Some(learner) = &*self.learner()
         {
             learner.wake();
         }
@@ -224,6 +245,31 @@ impl RootIndex {
         self.ask(|ready| ready.list(request))
     }
 
+    /// Runs something with the index, if there is one.
+    fn with_ready<T>(&self, work: impl FnOnce(&mut ReadyIndex) -> T) -> Option<T> {
+        match &mut self.state().stage {
+            IndexStage::Ready(ready) => Some(work(ready)),
+            _ => None,
+        }
+    }
+
+    /// Compares the stamps of all files if that is due, a few at a time: whoever asks meanwhile must not wait
+    /// for this thread, which runs when nobody else does.
+    fn sweep_if_due(&self) {
+        let Some(mut folders) = self.with_ready(|it| it.tree.begin_sweep()).flatten() else {
+            return;
+        };
+        let mut changed = Vec::new();
+        while !folders.is_empty() && !self.is_closed.load(Ordering::Relaxed) {
+            let stamps = self.with_ready(|it| it.tree.next_stamps(&mut folders));
+            let Some(stamps) = stamps else { return };
+            changed.extend(stamps.into_iter().flat_map(StampedFolder::differing));
+        }
+        if !changed.is_empty() {
+            self.with_ready(|it| it.end_sweep(changed));
+        }
+    }
+
     /// Takes note that the tree cannot be trusted any more.
     fn lose_track(self: &Arc<Self>, state: &mut IndexState, why: WhyCold) {
         let before = std::mem::replace(&mut state.stage, IndexStage::NotBuilt);
@@ -237,10 +283,7 @@ impl RootIndex {
     /// Tells the threads to end. What the index takes is freed by the last of them.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
-        let mut state = self.state();
-        let learner = state.learner.take();
-        drop(state);
-        drop(learner);
+        drop(self.learner().take());
     }
 
     pub(super) fn status(&self) -> IndexStatus {
@@ -271,11 +314,10 @@ impl RootIndex {
 
 impl LearnSource for RootIndex {
     fn next_files(&self, files: &mut Vec<FileToLearn>) {
+        self.sweep_if_due();
         let mut state = self.state();
         let IndexState { stage, began, last_build, .. } = &mut *state;
         let IndexStage::Ready(ready) = stage else { return };
-        // If it fails, the next question will find out why.
-        let _ = ready.sweep_if_due();
         ready.next_files(files);
         if ready.is_settled()
             && let Some(began) = began.take()

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::{
     entry_table::{EntryNumber, EntryTable, OpenFolder, WhyClosed},
     event_queue::WatchNumber,
-    file_stamp::{Looked, look},
+    file_stamp::{FileStamp, Looked, look},
     root_check::failed,
     setting_files::RulesPlace,
     tree::{WatchTarget, WatchedTree},
@@ -43,7 +43,11 @@ impl WatchedTree {
     }
 
     /// Lists one directory, and adds those in it to the work.
-    fn list(&mut self, number: EntryNumber, work: &mut Vec<EntryNumber>) -> Result<(), WhyCold> {
+    pub(super) fn list(
+        &mut self,
+        number: EntryNumber,
+        work: &mut Vec<EntryNumber>,
+    ) -> Result<(), WhyCold> {
         if self.table.kind(number) != Some(EntryKind::Folder) {
             return Ok(());
         }
@@ -160,9 +164,20 @@ impl WatchedTree {
             }
         }
         for file in kept {
-            let Some(looked) = self.looked_at(handle, file) else { continue };
-            if self.table.stamp(file).is_some_and(|it| !it.is_surely(&looked.stamp)) {
-                self.update_file(file, &looked);
+            if self.table.kind(file) != Some(EntryKind::File) {
+                continue;
+            }
+            let before = self.table.stamp(file).unwrap_or_default();
+            match self.looked_at(handle, file) {
+                Some(looked) if before.is_surely(&looked.stamp) => {}
+                Some(looked) => self.update_file(file, &looked),
+                // Nobody may look at what is in this directory, so a search has to tell of it.
+                None if before != FileStamp::default() => {
+                    self.forget_link(file);
+                    self.table.touch(file);
+                    self.table.set_stamp(file, &FileStamp::default());
+                }
+                None => {}
             }
         }
     }

@@ -105,6 +105,16 @@ impl Signatures {
         self.counts
     }
 
+    /// Allows more memory, or less for what is learned from now on.
+    pub(crate) fn allow_memory(&mut self, max_memory: usize) {
+        self.max_memory = max_memory;
+    }
+
+    /// Whether a file is known.
+    pub(crate) fn is_learned(&self, file: EntryNumber) -> bool {
+        self.files.get(file.0 as usize).is_some_and(KnownFile::is_learned)
+    }
+
     /// Whether more can be learned.
     pub(crate) fn has_room(&self) -> bool {
         self.memory() < self.max_memory || self.slices.has_places()

@@ -3,15 +3,20 @@
 
 use std::{
     ffi::OsString,
-    os::fd::AsFd as _,
+    os::fd::{AsFd as _, OwnedFd},
+    path::PathBuf,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
+use rustix::{fs::OFlags, io::Errno};
+
 use super::{
     entry_table::{EntryNumber, EntryTable},
-    file_stamp::look,
+    file_stamp::{FileStamp, look},
     reconcile::Suspects,
+    root_check::{failed, open_below},
     tree::WatchedTree,
     why_cold::WhyCold,
 };
@@ -22,6 +27,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(30);
 /// How often the tree is read again if events are lost each time.
 const MOST_READINGS: usize = 3;
 
+/// About how many files are compared at once while questions go on.
+const STAMPS_AT_ONCE: usize = 2_048;
+
 /// Why the stamps of all files have to be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SweepCause {
@@ -30,6 +38,28 @@ pub(crate) enum SweepCause {
     NameGone,
     /// The last time is long ago. This can be done after an answer.
     LongAgo,
+}
+
+/// The stamps of the files of a directory, to be compared without the tree.
+#[derive(Debug)]
+pub(crate) struct StampedFolder {
+    folder: EntryNumber,
+    root: Arc<OwnedFd>,
+    below: PathBuf,
+    stamps: Vec<(OsString, FileStamp)>,
+}
+
+impl StampedFolder {
+    /// The files that have another stamp by now.
+    pub(crate) fn differing(self) -> Vec<(EntryNumber, OsString)> {
+        let Self { folder, root, below, stamps } = self;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let Ok(handle) = open_below(&root, &below, flags) else { return Vec::new() };
+        let differs = |(name, before): &(OsString, FileStamp)| {
+            !look(handle.as_fd(), name).is_ok_and(|now| before.is_surely(&now.stamp))
+        };
+        stamps.into_iter().filter(differs).map(|(name, _)| (folder, name)).collect()
+    }
 }
 
 impl WatchedTree {
@@ -49,15 +79,27 @@ impl WatchedTree {
         let mut shares = folders.chunks(share);
         let first = shares.next().unwrap_or_default();
         let tree = &*self;
-        let changed: Vec<(EntryNumber, OsString)> = thread::scope(|scope| {
-            let others: Vec<_> = shares.map(|it| scope.spawn(|| tree.differing(it))).collect();
-            let mut changed = tree.differing(first);
-            for other in others {
-                // A thread that failed has compared nothing; the next sweep will.
-                changed.extend(other.join().unwrap_or_default());
+        let changed = thread::scope(|scope| -> Result<Vec<(EntryNumber, OsString)>, Errno> {
+            let others = shares.map(|share| {
+                let thread = thread::Builder::new().name("toolwright-sweep".to_owned());
+                (share, thread.spawn_scoped(scope, move || tree.differing(share)))
+            });
+            let others: Vec<_> = others.collect();
+            let mut changed = tree.differing(first)?;
+            for (share, thread) in others {
+                let compared = thread.ok().and_then(|it| it.join().ok());
+                // If there can be no other thread, this one does it.
+                changed.extend(compared.unwrap_or_else(|| tree.differing(share))?);
             }
-            changed
-        });
+            Ok(changed)
+        })
+        .map_err(failed)?;
+        self.last_sweep = started;
+        self.look_at_differing(changed)
+    }
+
+    /// Looks again at files whose stamps differ.
+    fn look_at_differing(&mut self, changed: Vec<(EntryNumber, OsString)>) -> Result<(), WhyCold> {
         let mut suspects = Suspects::default();
         for (folder, name) in changed {
             suspects.names.entry(folder).or_default().insert(name);
@@ -66,15 +108,57 @@ impl WatchedTree {
         if let Err(why) = &looked {
             self.cold = Some(why.clone());
         }
-        self.last_sweep = started;
         looked
     }
 
+    /// Begins to compare the stamps of all files while questions go on, if the last time is long ago.
+    pub(crate) fn begin_sweep(&mut self) -> Option<Vec<EntryNumber>> {
+        if self.cold.is_some() || self.needs_sweep() != Some(SweepCause::LongAgo) {
+            return None;
+        }
+        self.last_sweep = Instant::now();
+        Some(self.table.folders().collect())
+    }
+
+    /// The stamps of some of these directories, which are removed from the list.
+    pub(crate) fn next_stamps(&self, folders: &mut Vec<EntryNumber>) -> Vec<StampedFolder> {
+        let mut stamped = Vec::new();
+        let mut files = 0;
+        while files < STAMPS_AT_ONCE
+            && let Some(folder) = folders.pop()
+        {
+            let of_files = self.table.children(folder).filter_map(|file| {
+                let is_file = self.table.kind(file) == Some(EntryKind::File);
+                let stamp = self.table.stamp(file).filter(|_| is_file)?;
+                Some((self.table.name(file).to_owned(), stamp))
+            });
+            let stamps: Vec<_> = of_files.collect();
+            files += 1 + stamps.len();
+            let (root, below) = (Arc::clone(self.root.handle()), self.table.path_below(folder));
+            stamped.push(StampedFolder { folder, root, below, stamps });
+        }
+        stamped
+    }
+
+    /// Takes in that these files are not as the tree said. They may have changed again since, or be others.
+    pub(crate) fn end_sweep(
+        &mut self,
+        changed: Vec<(EntryNumber, OsString)>,
+    ) -> Result<(), WhyCold> {
+        self.refresh()?;
+        self.look_at_differing(changed)
+    }
+
     /// The files of these directories that are not as the tree says.
-    fn differing(&self, folders: &[EntryNumber]) -> Vec<(EntryNumber, OsString)> {
+    fn differing(&self, folders: &[EntryNumber]) -> Result<Vec<(EntryNumber, OsString)>, Errno> {
         let mut differing = Vec::new();
         for folder in folders {
-            let Ok(handle) = self.open_number(*folder) else { continue };
+            let handle = match self.open_number(*folder) {
+                Ok(handle) => handle,
+                Err(cause @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM)) => return Err(cause),
+                // It is gone or closed, and an event says so.
+                Err(_) => continue,
+            };
             for file in self.table.children(*folder) {
                 if self.table.kind(file) != Some(EntryKind::File) {
                     continue;
@@ -88,7 +172,7 @@ impl WatchedTree {
                 }
             }
         }
-        differing
+        Ok(differing)
     }
 
     /// Reads everything again, after events were lost. Files that are the same keep their numbers. Meanwhile

@@ -84,6 +84,14 @@ impl WhyCold {
         Self::Failed { cause: cause.to_string() }
     }
 
+    /// The same for whoever may not see every file: without the names of files.
+    pub(crate) fn without_names(&self) -> String {
+        match self {
+            Self::Mount { .. } => "something is mounted on a file below the root".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether somebody can do something about it, or should know.
     pub(crate) fn is_worth_telling(&self) -> bool {
         match self {

@@ -171,26 +171,10 @@ impl KnownDirectory {
         names
     }
 
-<<<<<<< HEAD
-    /// The files in it that have other names as well; looked up once.
-    pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
-        self.linked.get_or_init(|| {
-            let files = self.iter().filter(|it| it.1 == PlaceEntry::File);
-            files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
-        })
-||||||| f5fa222
-    /// The files in it that have other names as well; looked up once.
-    pub(super) fn linked(&self, path: &Path) -> &[LinkedFile] {
-        self.linked.get_or_init(|| {
-            let files = self.iter().filter(|it| it.1 == EntryKind::File);
-            files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name))).collect()
-        })
-=======
     /// The files in it that have other names as well. Looked up each time: a directory does not change when a file in
     /// it gets a name elsewhere.
     pub(super) fn linked(&self, path: &Path) -> impl Iterator<Item = LinkedFile> {
-        let files = self.iter().filter(|it| it.1 == EntryKind::File);
+        let files = self.iter().filter(|it| it.1 == PlaceEntry::File);
         files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name)))
->>>>>>> s1
     }
 }

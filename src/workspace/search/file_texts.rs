@@ -54,6 +54,24 @@ impl ContentStamp {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// The number of the file.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn inode(&self) -> u64 {
+        self.inode
+    }
+
+    /// When its content was changed last: seconds and nanoseconds.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn modified(&self) -> (i64, i64) {
+        self.modified
+    }
+
+    /// When anything about it was changed last.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+
     /// How many bytes the file has.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes

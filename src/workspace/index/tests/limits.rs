@@ -161,7 +161,7 @@ fn directories_that_may_not_be_read_are_told_as_in_a_walk() {
 #[test]
 #[ignore = "only run in a namespace by another test"]
 fn unreadable_directories_are_closed_until_they_can_be_read() {
-    let bed = ChangingRoot::with_files(&[("a/b/file", ""), ("c/file", "")]);
+    let bed = ChangingRoot::with_files(&[("a/b/file", ""), ("a/file", "x"), ("c/file", "")]);
     let mut follower = bed.open();
     follower.check(&bed, "the beginning");
     for (name, mode) in [("a", 0o000), ("a", 0o700), ("a/b", 0o000), ("a/b", 0o700), ("a", 0o600)] {

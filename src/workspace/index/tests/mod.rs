@@ -7,6 +7,7 @@ mod mutations;
 mod other_process;
 mod read_your_writes;
 mod rule_changes;
+mod swapped_folders;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -139,7 +140,7 @@ impl WalkVisitor for FilesOfTree {
     ) -> Option<Vec<FoundInTree>> {
         let found = |name: &OsStr| {
             let path = folder.path().join(name).display().to_string();
-            (path, Some(folder.modified(name).unwrap()))
+            (path, Some(folder.modified(name).unwrap_or(SystemTime::UNIX_EPOCH)))
         };
         Some(names.map(found).collect())
     }
