@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn a_rule_that_names_files_by_a_link_holds_for_the_files() {
-    let mut bed = Bed::new();
+    let mut bed = PlanBed::new();
     for name in ["home/a.pem", "home/.aws/credentials", "other/b.pem", "project/c.pem"] {
         bed.write(name);
     }
@@ -29,7 +29,7 @@ fn a_rule_that_names_files_by_a_link_holds_for_the_files() {
 
 #[test]
 fn a_repository_that_a_link_leads_to_is_kept_and_the_link_is_told() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let git = bed.base.join("project/.git");
     fs::rename(&git, bed.base.join("main.git")).unwrap();
     symlink("../main.git", &git).unwrap();
@@ -40,7 +40,7 @@ fn a_repository_that_a_link_leads_to_is_kept_and_the_link_is_told() {
 
 #[test]
 fn nothing_stands_in_a_new_project_and_what_is_made_there_is_told() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let is_in = |places: &[String]| places.iter().any(|it| it == "project/.vscode");
     let made = |built: &BuiltPlan| bed.shown(built.watched.iter().map(PathBuf::as_path));
     let built = bed.plan(&json!({}), "npm test");
@@ -55,7 +55,7 @@ fn nothing_stands_in_a_new_project_and_what_is_made_there_is_told() {
 
 #[test]
 fn a_tree_that_is_deeper_than_a_path_can_be_long_is_told() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let name = "d".repeat(250);
     let mut directory = rustix::fs::open(
         bed.base.join("project"),
