@@ -3,10 +3,13 @@
 //! This is not a part of `policy`, because that does no I/O and gets its configurations as values.
 
 use std::{
+    fs::File,
     io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
+#[cfg(target_os = "linux")]
+use crate::process::sandbox::is_placeholder_time;
 use crate::{
     error::{ErrorKind, ToolError},
     policy::{Layer, PolicyConfig},
@@ -46,11 +49,45 @@ pub fn read_policy_file(path: &Path, layer: Layer) -> Result<Option<PolicyConfig
         Err(err) => return Err(wrong(err.to_string())),
     };
     let mut text = String::new();
-    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text);
+    let read = (&file).take(MAX_BYTES + 1).read_to_string(&mut text);
     let read = read.map_err(|err| wrong(err.to_string()))?;
+    if read == 0 && is_placeholder(&file) {
+        return Ok(None);
+    }
     if read as u64 > MAX_BYTES {
         return Err(bad_size());
     }
     let json = serde_json::from_str(&text).map_err(|err| wrong(err.to_string()))?;
     PolicyConfig::from_json(&json, layer).map(Some).map_err(|err| wrong(err.to_string()))
+}
+
+/// True for what stands there while a command runs in a sandbox, of whatever host, so that it does not make the file.
+#[cfg(target_os = "linux")]
+fn is_placeholder(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().is_ok_and(|it| is_placeholder_time(it.mtime(), it.mtime_nsec()))
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn is_placeholder(_: &File) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn what_keeps_commands_from_making_a_policy_file_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("policy.json");
+        let file = File::create(&path).unwrap();
+        assert!(read_policy_file(&path, Layer::User).is_err());
+        let time = SystemTime::UNIX_EPOCH - Duration::from_secs(1_234_567_891);
+        file.set_modified(time + Duration::from_nanos(123_456_789)).unwrap();
+        assert!(read_policy_file(&path, Layer::User).unwrap().is_none());
+    }
 }

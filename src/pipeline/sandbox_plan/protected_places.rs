@@ -117,7 +117,9 @@ impl ProtectedPlaces {
             return;
         }
         let Some(place) = real_place(place) else { return };
-        let parent_exists = |it: &Path| it.parent().is_some_and(Path::is_dir);
+        // Nothing is put into what stands for a missing directory: it would no longer be known as that.
+        let parent_exists =
+            |it: &Path| it.parent().is_some_and(|it| it.is_dir() && !is_placeholder(it));
         if parent_exists(&place) {
             let kind = match place.extension() {
                 Some(_) => PlaceKind::File,

@@ -1,5 +1,7 @@
 //! Workspaces that are not laid out as most are: with links, new, or deeper than a path can be long.
 
+use std::time::{Duration, SystemTime};
+
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -71,4 +73,23 @@ fn a_tree_that_is_deeper_than_a_path_can_be_long_is_told() {
     }
     let told = bed.plan(&json!({ "deny": ["Read(*.pem)"] }), "npm test").incomplete;
     assert!(told.as_deref().unwrap_or_default().contains("too deep"), "{told:?}");
+}
+
+#[test]
+fn what_stands_for_a_missing_directory_is_not_taken_for_one() {
+    let bed = Bed::new();
+    let parent = bed.base.join("home/.config/toolwright");
+    fs::create_dir_all(&parent).unwrap();
+    let file = parent.join("policy.json");
+    let places = PolicyPlaces {
+        protected: vec![file.clone()],
+        ..PolicyPlaces::of_project(bed.base.join("project"))
+    };
+    let missing = || protected_places::ProtectedPlaces::find(&places).missing;
+    assert!(missing().contains_key(&file));
+    let time = SystemTime::UNIX_EPOCH - Duration::from_secs(1_234_567_891);
+    let opened = fs::File::open(&parent).unwrap();
+    opened.set_modified(time + Duration::from_nanos(123_456_789)).unwrap();
+    assert!(missing().contains_key(&parent));
+    assert!(!missing().contains_key(&file));
 }
