@@ -77,7 +77,7 @@ fn a_tree_that_is_deeper_than_a_path_can_be_long_is_told() {
 
 #[test]
 fn what_stands_for_a_missing_directory_is_not_taken_for_one() {
-    let bed = Bed::new();
+    let bed = PlanBed::new();
     let parent = bed.base.join("home/.config/toolwright");
     fs::create_dir_all(&parent).unwrap();
     let file = parent.join("policy.json");
