@@ -40,7 +40,10 @@ describe.runIf(process.platform === "linux")("an index", () => {
     run("mkdir many; cd many; seq 100000 | xargs touch");
     const registry = createToolRegistry({ projectPath: workspace.root, index: "on" });
     await registry.initialize();
-    expect((await warm(registry))[0]).toMatchObject({ state: "warm", files: 100_000 });
+    // It answers as soon as it knows the names; learning what is in the files takes longer.
+    while (registry.indexStatus()[0]!.files === 0)
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(registry.indexStatus()[0]!.files).toBe(100_000);
     const matching = async () => {
       const { structuredContent } = await registry.call("Grep", { pattern: "needle" });
       return (structuredContent as { totalFiles: number }).totalFiles;
@@ -52,10 +55,7 @@ describe.runIf(process.platform === "linux")("an index", () => {
     expect(await matching()).toBe(9_999);
     const globbed = await registry.call("Glob", { pattern: "**/*" });
     expect(globbed.structuredContent).toMatchObject({ total: 99_999 });
-    const [status] = await warm(registry);
-    expect(status).toMatchObject({ state: "warm", files: 99_999 });
-    expect(status!.memoryBytes).toBeLessThan(128 * 1024 * 1024);
-    expect(await matching()).toBe(9_999);
+    expect(registry.indexStatus()[0]!.memoryBytes).toBeLessThan(128 * 1024 * 1024);
     await registry.close();
   });
 
@@ -103,7 +103,8 @@ describe.runIf(process.platform === "linux")("an index", () => {
       { path: workspace.path("root/a/b"), why: expect.stringContaining("mounted") },
     ]);
     expect(later.files).toEqual(["a/b/later.txt", "a/b/mounted.txt", "c.txt"]);
-    expect(after).toEqual(before);
+    expect(after.files).toEqual(before.files);
+    expect(after.coldSubtrees).toEqual(before.coldSubtrees);
     expect(onFile).toMatchObject({ files: ["a/b/own.txt"], state: "cold" });
     // Which file it is may be nobody's business.
     expect(onFile.notIndexed).toBe("something is mounted on a file below the root");
