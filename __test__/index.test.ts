@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type ToolRegistryOptions, createToolRegistry } from "./support/unasked";
 import { warm } from "./support/indexes.js";
 import { root, runtimes } from "./support/runtimes.js";
@@ -49,6 +49,13 @@ function queues(): number {
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
+
+const initially = onLinux ? queues() : 0;
+
+// Closing does not wait until an index is freed, but it always is.
+afterEach(async () => {
+  if (onLinux) await until(() => queues() === initially);
+});
 
 function mayUseNamespaces(): boolean {
   try {
