@@ -77,7 +77,8 @@ test("a host whose supervisor is gone and does not start runs nothing without a 
   const registry = registryHere({ shell: { supervisorPath } });
   const level = async () => {
     const { isError, _meta } = await registry.call("Bash", { command: "true" });
-    return isError ? "not run" : _meta?.["toolwright/command"]?.sandbox?.level;
+    const facts = _meta?.["toolwright/command"] as { sandbox?: { level: string } } | undefined;
+    return isError ? "not run" : facts?.sandbox?.level;
   };
   const before = new Set(childrenOf(process.pid).map((it) => it.pid));
   expect(await level()).toBe("namespaces");
