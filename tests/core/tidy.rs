@@ -179,14 +179,13 @@ const WAYS_TO_OPEN: [&str; 8] = [
     "openat2(",
     "fs::open(",
 ];
-const OPENERS: [(&str, &str); 17] = [
+const OPENERS: [(&str, &str); 16] = [
     ("regular_file.rs", "the one way to open a file for reading"),
     ("workspace/path.rs", "opens places to look at, and directories"),
     ("workspace/walk/folder.rs", "opens directories"),
     ("workspace/atomic", "opens directories, and files that it makes or writes"),
     ("workspace/file_lock", "opens the files of locks"),
     ("workspace/index/root_check.rs", "opens directories and files below a root, and reads /proc"),
-    ("workspace/index/tests", "tests"),
     ("mcp/server/standard_streams.rs", "has /dev/null read in place of standard input"),
     ("process/output_files.rs", "makes files"),
     ("process/reactor.rs", "writes to /dev/null"),
@@ -205,7 +204,7 @@ fn files_are_opened_for_reading_in_one_way() {
     for path in source_files(&src()) {
         let below = path.strip_prefix(src()).unwrap();
         let file_name = below.file_name().and_then(|it| it.to_str()).unwrap_or_default();
-        if file_name == "tests.rs" || file_name.ends_with("_tests.rs") {
+        if below.to_str().is_some_and(|it| it.ends_with("tests.rs") || it.contains("/tests/")) {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
