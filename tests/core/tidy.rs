@@ -203,7 +203,6 @@ fn files_are_opened_for_reading_in_one_way() {
     let mut opening = 0;
     for path in source_files(&src()) {
         let below = path.strip_prefix(src()).unwrap();
-        let file_name = below.file_name().and_then(|it| it.to_str()).unwrap_or_default();
         if below.to_str().is_some_and(|it| it.ends_with("tests.rs") || it.contains("/tests/")) {
             continue;
         }
