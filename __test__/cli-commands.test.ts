@@ -108,7 +108,7 @@ describe.each(runtimes)("on $name", ({ path }) => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ask: no rule allows `touch x`\n {2}decided by: default; risk: /);
     expect(stdout).toMatch(/\n {2}parts:\n {4}allow {2}git status: .*\n {4}ask {2}touch x: /);
-    const rule = /\n {2}to allow it: --allow '(.+)'\n$/.exec(stdout)?.[1];
+    const rule = /\n {2}to allow it: --allow '(.+)'\n/.exec(stdout)?.[1];
     expect((await cli.run([...words, "--allow", rule!])).stdout).toMatch(/^allow: /);
     const verdict = await json(...words, "--disallow", "Bash(touch:*)", "--output", "json");
     expect(verdict).toMatchObject({ action: "deny", basis: "rule" });

@@ -101,6 +101,9 @@ describe.runIf(hasTerminals).each(runtimes)("on $name", ({ path }) => {
       "Bash",
       "-a",
       "command=echo $$ > pid; echo up; sleep 600",
+      // In a sandbox, its own number would be another one than that outside.
+      "--sandbox",
+      "off",
     ]);
     await running.wrote("up");
     running.type("\u0003");

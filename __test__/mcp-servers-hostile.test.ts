@@ -198,7 +198,8 @@ describe("a server", () => {
   });
 
   test("that ignores the end of its input and SIGTERM is killed", async () => {
-    const registry = registryHere();
+    // In a sandbox, its process id would be another one than outside.
+    const registry = registryHere({ sandbox: { mcpServers: "off" } });
     await registry.connectMcpServer("bad", {
       command: "sh",
       args: ["-c", 'echo $$ >&2; exec "$@"', "sh", "node", ...args("ignores signals")],

@@ -17,7 +17,9 @@ import { createToolRegistry } from "./support/unasked.js";
 import { useWorkspace } from "./support/workspace.js";
 
 const workspace = useWorkspace();
-const registryHere = useRegistries(workspace);
+/** Servers say their process ids, which in a sandbox would be other ones than outside. */
+const NOT_SANDBOXED = { sandbox: { mcpServers: "off" } } as const;
+const registryHere = useRegistries(workspace, NOT_SANDBOXED);
 const askingRegistry = useAskingRegistries(workspace);
 const listening = useListeningServers();
 
@@ -52,6 +54,7 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
       return { answers: Object.fromEntries(asked.map(({ question }) => [question, "Yes"])) };
     };
     registry = createToolRegistry({
+      ...NOT_SANDBOXED,
       projectPath: root,
       mcpServers: { peer: config },
       handlers: { askUser },
