@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux" && canHaveNamespaces)("the sandbox",
     const registry = registryHere({ sandbox: { limits: { memoryMb: 256 } } });
     const answer = await registry.call("Bash", { command: "head -c 900M /dev/zero | tail" });
     expect(texts(answer).join("\n")).toContain("there is a limit of 256 MB of memory");
-    const node = await registry.call("Bash", { command: `'${process.execPath}' -e 1` });
+    const node = await registry.call("Bash", { command: "node -e 1" });
     expect(node.isError).toBeFalsy();
   });
 });

@@ -6,6 +6,7 @@ use std::{
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use rustix::{
@@ -25,6 +26,10 @@ use crate::system_calls::MountAttributes;
 
 /// Mounts that stay writable where everything else is read-only. They are of this sandbox alone.
 const OWN_MOUNTS: [&str; 2] = ["/proc", "/dev/pts"];
+
+/// How often, and how far apart, a place is looked for that is gone since the plan was made.
+const REPLACING_LOOKS: usize = 40;
+const REPLACING_PAUSE: Duration = Duration::from_millis(5);
 
 /// What happens to one place. Where several things happen to the same one, the later of these is on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +93,12 @@ impl MountedPlan {
         let refused = |cause: io::Error| {
             SandboxError::refused(&format!("`{}` {}", path.display(), change.words()), cause)
         };
-        let Some(place) = open_place(path).map_err(refused)? else {
+        let opened = if change == PlaceChange::ReadOnly {
+            open_replaced_place(path)
+        } else {
+            open_place(path)
+        };
+        let Some(place) = opened.map_err(refused)? else {
             if change == PlaceChange::ReadOnly {
                 return Err(SandboxError(format!(
                     "`{}` vanished while the command was started; run it again",
@@ -109,6 +119,17 @@ impl MountedPlan {
         };
         Ok(())
     }
+}
+
+/// Opens a place that somebody may be replacing: for a moment there is none.
+fn open_replaced_place(path: &Path) -> io::Result<Option<OwnedFd>> {
+    for _ in 0..REPLACING_LOOKS {
+        if let Some(place) = open_place(path)? {
+            return Ok(Some(place));
+        }
+        std::thread::sleep(REPLACING_PAUSE);
+    }
+    Ok(None)
 }
 
 /// Makes a place writable again that was replaced since everything else became read-only.
