@@ -1,8 +1,7 @@
 //! How much a command may use, by limits on each of its processes, and which of them it came up against.
 //!
 //! Memory is limited by `RLIMIT_DATA`, which counts what a process can write to and shares with nobody.
-//! `RLIMIT_AS` would count addresses: Node.js and Java reserve gigabytes of them and use none, and do not start
-//! under 512 MB of those.
+//! `RLIMIT_AS` would count addresses, of which Node.js and Java reserve gigabytes that they never use.
 
 use std::{
     fs::{self, File},
