@@ -231,17 +231,8 @@ impl PolicyEngine {
     /// call itself.
     pub fn hides(&self, tool: &str, kind: &ToolKind, path: &Path) -> bool {
         let accesses = [Access::Read(path.to_owned())];
-        let question = Question {
-            tool,
-            origin: Origin::Builtin,
-            side_effect: SideEffect::None,
-            kind,
-            annotations: &Annotations::default(),
-            input: &Value::Null,
-            accesses: &accesses,
-            directory: &self.sources.places.project,
-            follow_links: None,
-        };
+        let question =
+            Question::about_accesses(tool, kind, SideEffect::None, &accesses, &self.sources.places);
         Judge::of(self, &question).hides_paths()
     }
 }

@@ -9,11 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::Value;
-
 use crate::{
     shell::{Direction, Word},
-    tool::{Access, Annotations, SideEffect, ToolFamily, ToolKind},
+    tool::{Access, SideEffect, ToolFamily, ToolKind},
 };
 
 use super::{
@@ -26,7 +24,7 @@ use super::{
     path_pattern::{PathIndex, PatternId, has_wildcard},
     places::{PolicyPlaces, is_protected_name},
     programs::{Use, name_of},
-    question::{Origin, Question},
+    question::Question,
     rule::{Rule, RuleHit, SettledRules},
     rule_text::Subject,
     touched_files::TouchedPath,
@@ -201,17 +199,13 @@ impl FileLimits {
 
     fn limit(&self, tool: &str, kind: &ToolKind, access: Access) -> Option<Action> {
         let accesses = [access];
-        let question = Question {
+        let question = Question::about_accesses(
             tool,
-            origin: Origin::Builtin,
-            side_effect: SideEffect::None,
             kind,
-            annotations: &Annotations::default(),
-            input: &Value::Null,
-            accesses: &accesses,
-            directory: &self.engine.sources.places.project,
-            follow_links: None,
-        };
+            SideEffect::None,
+            &accesses,
+            &self.engine.sources.places,
+        );
         Judge::of(&self.engine, &question).limit_on_paths()
     }
 }

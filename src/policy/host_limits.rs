@@ -4,16 +4,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::tool::{Access, Annotations, SideEffect, ToolFamily, ToolKind};
+use crate::tool::{Access, SideEffect, ToolFamily, ToolKind};
 
 use super::{
     action::Action,
     engine::PolicyEngine,
     host_pattern::host_of,
     judge::Judge,
-    question::{Origin, Question},
+    question::Question,
     rule::{Rule, SettledRules},
 };
 
@@ -45,17 +43,13 @@ impl HostLimits {
 
     fn limit(&self, tool: &str, kind: &ToolKind, url: &str) -> Option<Action> {
         let accesses = [Access::Connect(url.to_owned())];
-        let question = Question {
+        let question = Question::about_accesses(
             tool,
-            origin: Origin::Builtin,
-            side_effect: SideEffect::Network,
             kind,
-            annotations: &Annotations::default(),
-            input: &Value::Null,
-            accesses: &accesses,
-            directory: &self.engine.sources.places.project,
-            follow_links: None,
-        };
+            SideEffect::Network,
+            &accesses,
+            &self.engine.sources.places,
+        );
         let judge = Judge::of(&self.engine, &question);
         let settled = SettledRules::of(&judge.rules_for_host(host_of(url).as_deref()));
         let certain = settled.certain.filter(|it| it.is_limit()).map(Rule::action);

@@ -8,7 +8,7 @@ use crate::tool::{
     Access, Annotations, InPlanMode, KnownTool, SideEffect, ToolCatalogue, ToolFamily, ToolKind,
 };
 
-use super::places::normal;
+use super::places::{PolicyPlaces, normal};
 
 /// Who provides a tool, which decides how far it is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,29 @@ pub struct Question<'a> {
     pub directory: &'a Path,
     /// Finds the real place of paths in command lines. Without it they are taken as they are written.
     pub follow_links: Option<FollowLinks<'a>>,
+}
+
+impl<'a> Question<'a> {
+    /// Whether a built-in tool may touch something, whatever the rest of a call is.
+    pub(super) fn about_accesses(
+        tool: &'a str,
+        kind: &'a ToolKind,
+        side_effect: SideEffect,
+        accesses: &'a [Access],
+        places: &'a PolicyPlaces,
+    ) -> Self {
+        Self {
+            tool,
+            origin: Origin::Builtin,
+            side_effect,
+            kind,
+            annotations: &Annotations::NONE,
+            input: &Value::Null,
+            accesses,
+            directory: &places.project,
+            follow_links: None,
+        }
+    }
 }
 
 impl Question<'_> {

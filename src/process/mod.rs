@@ -32,7 +32,6 @@ mod reactor;
 mod readable;
 #[cfg(target_os = "linux")]
 mod rescue;
-#[allow(dead_code, unused_imports, reason = "being built")]
 pub(crate) mod sandbox;
 mod server_process;
 mod settings;

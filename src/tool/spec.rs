@@ -108,6 +108,15 @@ pub enum HintsFrom {
 }
 
 impl Annotations {
+    /// No hints.
+    pub const NONE: Self = Self {
+        title: None,
+        read_only_hint: None,
+        destructive_hint: None,
+        idempotent_hint: None,
+        open_world_hint: None,
+    };
+
     /// What a tool leaves behind when nothing but its hints is known, and by that its risk. This is the one
     /// place where hints are judged. A tool that says nothing is taken for the worse.
     ///

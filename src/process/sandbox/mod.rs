@@ -8,8 +8,10 @@ mod door;
 mod placeholder;
 mod plan;
 #[cfg(unix)]
+#[allow(dead_code, reason = "the supervisor uses the other half")]
 mod plan_wire;
 mod settings;
+#[allow(dead_code, reason = "the supervisor uses the other half")]
 mod support;
 mod told;
 
@@ -23,5 +25,5 @@ pub(crate) use plan::{
 pub(crate) use plan_wire::MAX_PLAN_BYTES;
 pub(crate) use settings::SandboxRefusal;
 pub use settings::{SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites};
-pub(crate) use support::{LandlockSupport, SandboxSupport};
+pub(crate) use support::SandboxSupport;
 pub(crate) use told::AppliedSandbox;
