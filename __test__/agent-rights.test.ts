@@ -296,8 +296,10 @@ describe("an agent", () => {
     const running = deferred<CallResult | Promise<CallResult>>();
     await asAgent(async (it) => {
       context.resolve(it);
-      const { sessionId } = it;
-      running.resolve(registry.call("Bash", { command: "sleep 600" }, { sessionId }));
+      const command = "touch started; exec sleep 600";
+      running.resolve(registry.call("Bash", { command }, { sessionId: it.sessionId }));
+      // A call that has not started when its agent ends never starts, and is answered otherwise.
+      await expect.poll(() => existsSync(workspace.path("started")), { timeout: 30_000 }).toBe(true);
     });
     const { sessionId } = await context.promise;
     expect((await running.promise).error?.type).toBe("Cancelled");

@@ -21,6 +21,9 @@ use crate::{
     shell_start::{ShellStreams, start_shell},
 };
 
+/// With how many commands of one sandbox the supervisor is told of its plan: with two it foresees that plan.
+const TOLD_USES: u32 = 2;
+
 /// The first process of a command.
 pub(crate) enum CommandRoot {
     /// The shell, a child of this process.
@@ -29,7 +32,7 @@ pub(crate) enum CommandRoot {
     Init(StartedInit),
 }
 
-/// Process 1 of a sandbox whose shell was started.
+/// Process 1 of a sandbox whose shell was started. It has a plan if another command may have the sandbox later.
 pub(crate) struct StartedInit {
     pub(crate) process: PreparedInit,
     /// False once it has closed its side of the link.
@@ -116,7 +119,12 @@ pub(crate) fn start_root(
         let _ = send_with_descriptors(&process.link, message, &descriptors);
         match hear_of_start(&process) {
             Ok(true) => {
-                inits.reports.tell(&plan_file, &plan_bytes);
+                if process.uses < TOLD_USES {
+                    inits.reports.tell(&plan_file, &plan_bytes);
+                }
+                let can_be_kept = door.is_none() && held.group().is_none();
+                let plan = can_be_kept.then_some(plan_bytes);
+                let process = PreparedInit { plan, uses: process.uses + 1, ..process };
                 return Ok(CommandRoot::Init(StartedInit { process, is_open: true }));
             }
             Ok(false) => inits.unfit.push(process),
@@ -142,9 +150,7 @@ impl InitSource<'_> {
     /// The prepared one, if it is prepared for this plan or for any; a new one otherwise.
     fn take(&mut self, plan: &[u8]) -> io::Result<PreparedInit> {
         match self.prepared.take() {
-            Some(it) if !it.has_foreseen || self.reports.foreseen.as_deref() == Some(plan) => {
-                Ok(it)
-            }
+            Some(it) if it.plan.as_deref().is_none_or(|it| it == plan) => Ok(it),
             other => {
                 self.unfit.extend(other);
                 PreparedInit::fork(self.environments, self.cookie, None)

@@ -16,16 +16,15 @@ use rustix::{
 
 use crate::protocol::MAX_DESCRIPTORS;
 
-/// Waits for the next message, of at most so many bytes; none when the other side is gone.
+/// Waits for the next message, of at most as many bytes as there is room for; none when the other side is gone.
 pub(crate) fn receive_with_descriptors(
     socket: &OwnedFd,
-    max_bytes: usize,
+    room: &mut [u8],
 ) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut message = vec![0; max_bytes];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = loop {
-        let mut parts = [IoSliceMut::new(&mut message)];
+        let mut parts = [IoSliceMut::new(room)];
         match recvmsg(socket, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
             Ok(received) => break received,
             Err(Errno::INTR) => {}
@@ -38,8 +37,8 @@ pub(crate) fn receive_with_descriptors(
             descriptors.extend(rights);
         }
     }
-    message.truncate(received.bytes);
-    Ok((!message.is_empty()).then_some((message, descriptors)))
+    let message = room.get(..received.bytes).unwrap_or_default();
+    Ok((!message.is_empty()).then(|| (message.to_vec(), descriptors)))
 }
 
 /// Sends a message.

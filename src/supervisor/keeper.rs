@@ -15,7 +15,7 @@ use rustix::{
 };
 
 use crate::{
-    command_root::{CommandRoot, InitSource, StartFailure, start_root},
+    command_root::{CommandRoot, InitSource, StartFailure, StartedInit, start_root},
     descendants::{descendants, kill_all, signal},
     environments::Environments,
     protocol::{
@@ -29,6 +29,7 @@ use crate::{
         namespaces::PreparedInit,
         placeholders::Placeholders,
     },
+    shared_state::SharedState,
     shell_start::{ShellStreams, last_directory},
 };
 
@@ -81,8 +82,13 @@ pub(crate) struct SpareKnowledge {
     pub(crate) prepares: bool,
     /// The plan that they had.
     pub(crate) reports: PlanReports,
-    /// Where placeholders are handed over to, if they are wanted.
-    pub(crate) handover: Option<OwnedFd>,
+    /// Where placeholders are handed over to, while they are wanted.
+    pub(crate) handover: OwnedFd,
+    pub(crate) shared: &'static SharedState,
+    /// Readable once the supervisor is gone.
+    pub(crate) supervisor: OwnedFd,
+    /// Through this the supervisor learns that a spare was used.
+    pub(crate) take: OwnedFd,
 }
 
 /// What a keeper has prepared before its command came.
@@ -90,14 +96,47 @@ pub(crate) struct KeeperSetup<'a> {
     pub(crate) exits: OwnedFd,
     pub(crate) environments: &'a Environments,
     pub(crate) cookie: CString,
-    pub(crate) init: Option<PreparedInit>,
-    /// Through this the supervisor learns that a spare was used.
-    pub(crate) take: OwnedFd,
     pub(crate) spare: SpareKnowledge,
+    /// The socket with the requests of the host; none once this process takes no more. If the supervisor is gone, only
+    /// waiting spares keep it open, so that the host notices when there are none left.
+    pub(crate) host: Option<OwnedFd>,
 }
 
-/// The length of the message that a spare was used: its id, and whether its command needed namespaces.
-pub(crate) const SPARE_USE_BYTES: usize = 5;
+/// What a keeper tells the supervisor of itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeeperNews {
+    /// It has a command.
+    HasCommand = 0,
+    /// It has a command that needs a sandbox in namespaces.
+    HasSandboxedCommand = 1,
+    /// It waits for another command.
+    Waits = 2,
+}
+
+/// The length of these news: the id of the process, and which they are.
+pub(crate) const KEEPER_NEWS_BYTES: usize = 5;
+
+impl KeeperNews {
+    /// Tells the supervisor.
+    pub(crate) fn tell(self, supervisor: &OwnedFd) {
+        let [a, b, c, d] = std::process::id().to_le_bytes();
+        // Fails only if the supervisor is gone.
+        let _ = rustix::io::write(supervisor, &[a, b, c, d, self as u8]);
+    }
+
+    /// Which they are, and of which process.
+    pub(crate) fn decode([id @ .., news]: [u8; KEEPER_NEWS_BYTES]) -> (i32, Self) {
+        let news = match news {
+            1 => Self::HasSandboxedCommand,
+            2 => Self::Waits,
+            _ => Self::HasCommand,
+        };
+        (i32::from_le_bytes(id), news)
+    }
+}
+
+/// How many commands one sandbox has at most. What nobody has thought of does not add up for ever.
+const MAX_USES: u32 = 256;
 
 /// Sends a message to the host; false when the host is gone.
 pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool {
@@ -105,17 +144,21 @@ pub(crate) fn send(connection: &mut UnixStream, message: &KeeperMessage) -> bool
 }
 
 /// Runs a command until all its processes have ended, and reports that to the host. The supervisor learns that
-/// this spare was used only once the command runs: creating a new spare can wait.
-pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
+/// this spare was used only once the command runs: creating a new spare can wait. Returns process 1 of a sandbox that
+/// another command can have.
+pub(crate) fn oversee(
+    accepted: AcceptedCommand,
+    setup: &mut KeeperSetup<'_>,
+    init: Option<PreparedInit>,
+) -> Option<PreparedInit> {
     let output = rustix::fs::fstat(&accepted.streams.output).map_or(0, |it| it.st_ino);
     let AcceptedCommand { message, request, streams, plan, door, connection: mut host } = accepted;
-    let KeeperSetup { exits, environments, cookie, init, take, spare } = setup;
-    let environment = environments.of(&request, &cookie);
+    let KeeperSetup { exits, environments, cookie, spare, host: requests } = setup;
+    let environment = environments.of(&request, cookie);
     let mut placeholders = Placeholders::default();
     let mut held = HeldLimits::default();
     let reports = &spare.reports;
-    let mut inits =
-        InitSource { prepared: init, reports, environments, cookie: &cookie, unfit: Vec::new() };
+    let mut inits = InitSource { prepared: init, reports, environments, cookie, unfit: Vec::new() };
     let root = match plan {
         None => {
             let free = Restrictions::default();
@@ -132,32 +175,36 @@ pub(crate) fn oversee(accepted: AcceptedCommand, setup: KeeperSetup<'_>) {
         ),
     };
     drop(streams);
-    let [a, b, c, d] = std::process::id().to_le_bytes();
-    let needed_namespaces = matches!(root, Ok(CommandRoot::Init(_)));
-    let _ = rustix::io::write(&take, &[a, b, c, d, u8::from(needed_namespaces)]);
-    drop(take);
+    let is_in_namespaces = matches!(root, Ok(CommandRoot::Init(_)));
+    let news =
+        if is_in_namespaces { KeeperNews::HasSandboxedCommand } else { KeeperNews::HasCommand };
+    news.tell(&spare.take);
     inits.discard();
+    // Others can reach this process, and no command after them must have it.
+    if !is_in_namespaces {
+        *requests = None;
+    }
     let mut overseer = match root {
         Ok(root) => Overseer::of(&request, root, output),
         Err(failure) => {
             drop(placeholders);
             send(&mut host, &KeeperMessage::Ended(failure.report()));
-            return;
+            return None;
         }
     };
-    let ended = match overseer.watch(&mut host, &exits) {
+    let ended = match overseer.watch(&mut host, exits, (&spare.supervisor, requests)) {
         Ok(()) => overseer.ended(&held),
         Err(error) => StartFailure::Shell(error).report(),
     };
-    if let Some(handover) = &spare.handover {
-        placeholders.hand_over(handover);
+    if spare.shared.hands_over_placeholders() {
+        placeholders.hand_over(&spare.handover);
     }
     drop(placeholders);
     let _ = host.set_nonblocking(false);
     // Fails only if the host is gone.
     send(&mut host, &KeeperMessage::Ended(ended));
     drop(host);
-    overseer.leave();
+    overseer.leave()
 }
 
 struct Overseer<'a> {
@@ -188,8 +235,14 @@ impl<'a> Overseer<'a> {
         }
     }
 
-    /// Watches over the command until all its processes have ended, or cannot be ended.
-    fn watch(&mut self, host: &mut UnixStream, exits: &OwnedFd) -> io::Result<()> {
+    /// Watches over the command until all its processes have ended, or cannot be ended. Gives up the socket with
+    /// further requests once the supervisor is gone.
+    fn watch(
+        &mut self,
+        host: &mut UnixStream,
+        exits: &OwnedFd,
+        (supervisor, requests): (&OwnedFd, &mut Option<OwnedFd>),
+    ) -> io::Result<()> {
         host.set_nonblocking(true)?;
         let mut host_listens = true;
         loop {
@@ -201,7 +254,12 @@ impl<'a> Overseer<'a> {
                 WaitTime::For(duration) => timespec(duration),
                 WaitTime::None => return Ok(()),
             };
-            let [exited, asked] = self.wait(exits, host, host_listens, timeout)?;
+            let listened = host_listens.then_some(&*host);
+            let watched = requests.is_some().then_some(supervisor);
+            let [exited, asked, abandoned] = self.wait(exits, listened, watched, timeout)?;
+            if abandoned {
+                *requests = None;
+            }
             if exited {
                 // Only a reason to reap: the exits of several children may be reported as one.
                 let mut news = [0; 128];
@@ -221,30 +279,35 @@ impl<'a> Overseer<'a> {
         }
     }
 
-    /// Waits for an exit or a message of the host, and says which came. A message of process 1 only ends it.
+    /// Waits for an exit, a message of the host or the end of the supervisor, and says which came. A message of process
+    /// 1 only ends it.
     fn wait(
         &self,
         exits: &OwnedFd,
-        host: &UnixStream,
-        host_listens: bool,
+        host: Option<&UnixStream>,
+        supervisor: Option<&OwnedFd>,
         timeout: Option<Timespec>,
-    ) -> io::Result<[bool; 2]> {
-        let mut ready = vec![PollFd::new(exits, PollFlags::IN)];
-        // A closed connection stays readable, and would make `poll` return at once.
-        if host_listens {
-            ready.push(PollFd::new(host, PollFlags::IN));
-        }
-        if let Some(CommandRoot::Init(init)) = &self.root
-            && init.is_open
-        {
-            ready.push(PollFd::new(&init.process.link, PollFlags::IN));
-        }
+    ) -> io::Result<[bool; 3]> {
+        let link = match &self.root {
+            Some(CommandRoot::Init(init)) if init.is_open => Some(&init.process.link),
+            _ => None,
+        };
+        // A closed connection stays readable, and would make `poll` return at once. Without one it waits for less.
+        let mut ready = [
+            PollFd::new(exits, PollFlags::IN),
+            host.map_or_else(
+                || PollFd::new(exits, PollFlags::empty()),
+                |it| PollFd::new(it, PollFlags::IN),
+            ),
+            PollFd::new(supervisor.unwrap_or(exits), PollFlags::empty()),
+            PollFd::new(link.unwrap_or(exits), PollFlags::IN),
+        ];
         match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let is_ready = |at: usize| ready.get(at).is_some_and(|it| !it.revents().is_empty());
-        Ok([is_ready(0), host_listens && is_ready(1)])
+        let [exited, asked, abandoned, _] = ready.map(|it| !it.revents().is_empty());
+        Ok([exited, asked && host.is_some(), abandoned && supervisor.is_some()])
     }
 
     /// Reaps every child that has exited; true when no process of the command is left.
@@ -335,13 +398,19 @@ impl<'a> Overseer<'a> {
         }
     }
 
-    /// Waits for process 1 of a sandbox, which is about to end and whose mounts take a moment.
-    fn leave(self) {
-        if let Some(CommandRoot::Init(init)) = self.root
-            && !matches!(self.phase, Phase::Killing(_))
-        {
-            init.process.discard();
+    /// Keeps process 1 of a sandbox for another command if this one has ended by itself. Otherwise waits for it to end:
+    /// its mounts take a moment.
+    fn leave(self) -> Option<PreparedInit> {
+        let Some(CommandRoot::Init(init)) = self.root else { return None };
+        let StartedInit { process, is_open } = init;
+        let by_itself = matches!(self.phase, Phase::Running | Phase::Lingering(_));
+        if by_itself && is_open && process.plan.is_some() && process.uses < MAX_USES {
+            return Some(process);
         }
+        if !matches!(self.phase, Phase::Killing(_)) {
+            process.discard();
+        }
+        None
     }
 
     /// Enters the next phase if it is time; returns how long to wait for the next event.

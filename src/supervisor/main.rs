@@ -4,7 +4,8 @@
 //! processes ready. Each of them receives one command from the socket, runs it, and adopts every process
 //! that the command leaves behind (it is a subreaper, which only Linux has). So all processes of a command
 //! are descendants of this one, its keeper, whatever they do to get away. A keeper has its own connection to
-//! the host and does not need the supervisor any more.
+//! the host and does not need the supervisor any more. It ends with its command, unless the command had a
+//! sandbox that nothing was left in: then it waits for another command that needs the same sandbox.
 //!
 //! The supervisor has one thread, no async runtime and no settings, so that forking it is cheap and safe. Its
 //! own environment is empty. It reads the environments of commands from a file, which the host passes as
@@ -37,6 +38,8 @@ mod protocol;
 mod sandbox;
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(target_os = "linux")]
+mod shared_state;
 #[cfg(target_os = "linux")]
 #[path = "../process/shell_arguments.rs"]
 mod shell_arguments;

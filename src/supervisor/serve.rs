@@ -22,12 +22,13 @@ use crate::{
     descendants::{kill_strays, this_process},
     descriptor_messages::receive_with_descriptors,
     environments::Environments,
-    keeper::{self, AcceptedCommand, KeeperSetup, SPARE_USE_BYTES, SpareKnowledge},
+    keeper::{self, AcceptedCommand, KEEPER_NEWS_BYTES, KeeperNews, KeeperSetup, SpareKnowledge},
     protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_REQUEST_BYTES, cookie_of},
     sandbox::{
         foreseen_plan::ForeseenPlan, kept_placeholders::KeptPlaceholders, namespaces::PreparedInit,
         probe::probe,
     },
+    shared_state::SharedState,
     shell_start::ShellStreams,
     system_calls::{self, Forked},
 };
@@ -66,6 +67,9 @@ pub(crate) fn serve() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
+    let shared = SharedState::new()?;
+    // Only this process has its other end, so that keepers notice when this process is gone.
+    let (supervisor, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut placeholders = KeptPlaceholders::new()?;
     let mut foreseen = ForeseenPlan::new()?;
     // Whether new spares prepare a sandbox in namespaces: if one of the last commands had one.
@@ -78,11 +82,12 @@ pub(crate) fn serve() -> io::Result<()> {
                     spares.insert(child);
                 }
                 Ok(Forked::Child) => {
-                    drop((exits, taken));
+                    drop((exits, taken, lifeline));
                     let handover = placeholders.into_handover();
                     let reports = foreseen.into_reports();
-                    let spare = SpareKnowledge { prepares, reports, handover };
-                    return run_one(host, take, &environments, spare);
+                    let spare =
+                        SpareKnowledge { prepares, reports, handover, shared, supervisor, take };
+                    return run_commands(host, &environments, spare);
                 }
                 // There are too many processes. It is tried again later.
                 Err(_) => break,
@@ -109,68 +114,101 @@ pub(crate) fn serve() -> io::Result<()> {
             break;
         }
         if spare_was_used {
-            let with_namespaces = note_used(&taken, &mut spares, &mut busy);
-            prepares = with_namespaces > 0;
-            placeholders.note_uses(with_namespaces);
+            let uses = note_used(&taken, &mut spares, &mut busy);
+            if uses.plain + uses.with_namespaces > 0 {
+                prepares = uses.with_namespaces > 0;
+            }
+            placeholders.note_uses(uses.with_namespaces);
         }
         if was_handed_over {
             placeholders.receive();
+        }
+        if spare_was_used || was_handed_over {
+            shared.hand_over_placeholders_for(placeholders.wanted_for());
         }
         if was_told {
             foreseen.receive();
         }
         if child_exited {
-            note_ended(&exits, &mut spares, &mut busy);
+            note_ended(&exits, &mut spares, &mut busy, shared);
         }
     }
     if let Some(files) = env::args_os().nth(1).map(PathBuf::from) {
         let _ = std::fs::remove_dir_all(files);
     }
-    wait_for_children(&exits, &mut spares, &mut busy);
+    wait_for_children(&exits, &mut spares, &mut busy, shared);
     placeholders.remove_all();
     Ok(())
 }
 
 /// Waits for spares and keepers to exit, which also notice that the host is gone. So once the supervisor has
 /// exited, they normally have too. A keeper whose command takes longer to end is not waited for.
-fn wait_for_children(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+fn wait_for_children(
+    exits: &OwnedFd,
+    spares: &mut HashSet<i32>,
+    busy: &mut HashSet<i32>,
+    shared: &SharedState,
+) {
     let until = Instant::now() + SHUTDOWN_TIMEOUT;
     while !(spares.is_empty() && busy.is_empty()) {
         let left = until.saturating_duration_since(Instant::now());
         let Ok(timeout) = Timespec::try_from(left) else { return };
         match poll(&mut [PollFd::new(exits, PollFlags::IN)], Some(&timeout)) {
             Ok(0) => return,
-            Ok(_) => note_ended(exits, spares, busy),
+            Ok(_) => note_ended(exits, spares, busy, shared),
             Err(Errno::INTR) => {}
             Err(_) => return,
         }
     }
 }
 
-/// Records which spares have accepted a command. Returns how many of them needed a sandbox in namespaces.
-fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> usize {
-    let mut uses = [0; 64 * SPARE_USE_BYTES];
-    let length = rustix::io::read(taken, &mut uses).unwrap_or_default();
-    let (uses, _) = uses.get(..length).unwrap_or_default().as_chunks::<SPARE_USE_BYTES>();
-    for [id @ .., _] in uses {
-        let id = i32::from_le_bytes(*id);
-        // A keeper that has exited already is in neither set.
-        if spares.remove(&id) {
-            busy.insert(id);
+/// How many commands were accepted.
+#[derive(Default)]
+struct SpareUses {
+    with_namespaces: usize,
+    plain: usize,
+}
+
+/// Records which spares have accepted a command, and which keepers wait for another one.
+fn note_used(taken: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) -> SpareUses {
+    let mut news = [0; 64 * KEEPER_NEWS_BYTES];
+    let length = rustix::io::read(taken, &mut news).unwrap_or_default();
+    let (news, _) = news.get(..length).unwrap_or_default().as_chunks::<KEEPER_NEWS_BYTES>();
+    let mut uses = SpareUses::default();
+    for news in news {
+        let (id, news) = KeeperNews::decode(*news);
+        let (from, to) = match news {
+            KeeperNews::Waits => (&mut *busy, &mut *spares),
+            KeeperNews::HasCommand | KeeperNews::HasSandboxedCommand => (&mut *spares, &mut *busy),
+        };
+        // One that has exited already is in neither set.
+        if from.remove(&id) {
+            to.insert(id);
         }
+        uses.with_namespaces += usize::from(news == KeeperNews::HasSandboxedCommand);
+        uses.plain += usize::from(news == KeeperNews::HasCommand);
     }
-    uses.iter().filter(|[.., needed_namespaces]| *needed_namespaces == 1).count()
+    uses
 }
 
 /// Reaps children that have exited. If one was killed by a signal, the processes of its command are killed.
-fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32>) {
+fn note_ended(
+    exits: &OwnedFd,
+    spares: &mut HashSet<i32>,
+    busy: &mut HashSet<i32>,
+    shared: &SharedState,
+) {
     let mut news = [0; 128];
     let _ = rustix::io::read(exits, &mut news);
     let mut was_killed = false;
     while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
         let pid = pid.as_raw_nonzero().get();
-        let was_ours = spares.remove(&pid) | busy.remove(&pid);
+        let was_spare = spares.remove(&pid);
+        let was_ours = busy.remove(&pid) || was_spare;
         was_killed |= was_ours && status.signaled();
+        if was_spare && status.signaled() {
+            shared.end_to_wait();
+        }
     }
     if was_killed {
         kill_strays(&spares.union(busy).copied().collect());
@@ -178,10 +216,9 @@ fn note_ended(exits: &OwnedFd, spares: &mut HashSet<i32>, busy: &mut HashSet<i32
 }
 
 /// The life of a spare: waits for a command, and becomes its keeper. If the commands before had a sandbox in
-/// namespaces, it prepares one.
-fn run_one(
+/// namespaces, it prepares one. If the sandbox can be used again, it waits for another command.
+fn run_commands(
     host: OwnedFd,
-    take: OwnedFd,
     environments: &Environments,
     spare: SpareKnowledge,
 ) -> io::Result<()> {
@@ -195,22 +232,33 @@ fn run_one(
     // If it fails, the command that needs it is told why.
     let plan = spare.reports.foreseen.as_deref();
     let prepare = || PreparedInit::fork(environments, &cookie, plan).ok();
-    let init = if spare.prepares { prepare() } else { None };
+    let mut init = if spare.prepares { prepare() } else { None };
+    let shared = spare.shared;
+    let mut setup = KeeperSetup { exits, environments, cookie, spare, host: Some(host) };
+    let mut room = vec![0; MAX_REQUEST_BYTES];
     // Everything above is done before the command arrives, so that it starts sooner.
-    let Some(mut accepted) = receive(&host)? else { return Ok(()) };
-    // Only waiting spares keep the socket open, so that the host notices when there are none left.
-    drop(host);
-    // A host that has closed the connection has given this request up, and may have sent the command again.
-    if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
-        return Ok(());
+    shared.begin_to_wait();
+    loop {
+        let received = setup.host.as_ref().map_or(Ok(None), |it| receive(it, &mut room));
+        shared.end_to_wait();
+        let Some(mut accepted) = received? else { return Ok(()) };
+        // A host that has closed the connection has given this request up, and may have sent the command again.
+        if !keeper::send(&mut accepted.connection, &KeeperMessage::Accepted(myself)) {
+            return Ok(());
+        }
+        init = keeper::oversee(accepted, &mut setup, init);
+        let waits = init.is_some() && setup.host.is_some() && shared.begin_to_wait_again();
+        if !waits {
+            init.into_iter().for_each(PreparedInit::discard);
+            return Ok(());
+        }
+        KeeperNews::Waits.tell(&setup.spare.take);
     }
-    keeper::oversee(accepted, KeeperSetup { exits, environments, cookie, init, take, spare });
-    Ok(())
 }
 
 /// Waits for the next request; none when the host is gone.
-fn receive(host: &OwnedFd) -> io::Result<Option<AcceptedCommand>> {
-    let Some((message, descriptors)) = receive_with_descriptors(host, MAX_REQUEST_BYTES)? else {
+fn receive(host: &OwnedFd, room: &mut [u8]) -> io::Result<Option<AcceptedCommand>> {
+    let Some((message, descriptors)) = receive_with_descriptors(host, room)? else {
         return Ok(None);
     };
     let Some(request) = CommandRequest::decode(&message) else { return Ok(None) };

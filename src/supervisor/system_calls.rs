@@ -32,6 +32,36 @@ pub(crate) fn fork() -> io::Result<Forked> {
     }
 }
 
+/// Memory that this process shares with all that it forks from now on. It is there until the last of them ends.
+pub(crate) fn shared_with_forks<T: Default + Sync>() -> io::Result<&'static T> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+    // SAFETY: the kernel chooses a new place, which begins with a page and so is aligned for every type. It is
+    // filled before anybody else knows of it, and never unmapped.
+    unsafe {
+        let place = libc::mmap(ptr::null_mut(), size_of::<T>(), access, kind, -1, 0);
+        if place == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let place = place.cast::<T>();
+        place.write(T::default());
+        Ok(&*place)
+    }
+}
+
+/// How the kernel schedules this process and what it reads and writes, as numbers that stand for it.
+pub(crate) fn scheduling() -> [i64; 2] {
+    const OF_PROCESS: c_int = 1;
+    const OF_THIS: c_int = 0;
+    // SAFETY: both calls take numbers alone.
+    unsafe {
+        [
+            i64::from(libc::sched_getscheduler(OF_THIS)),
+            libc::syscall(libc::SYS_ioprio_get, OF_PROCESS, OF_THIS),
+        ]
+    }
+}
+
 /// Ends this process without any of the work that is done at the end of a program.
 pub(crate) fn exit_at_once() -> ! {
     // SAFETY: always sound; nothing of this process is used afterwards.

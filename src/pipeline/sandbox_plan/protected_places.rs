@@ -71,7 +71,7 @@ impl ProtectedPlaces {
         let is_new = is_new_project(root);
         for name in PROTECTED_DIRECTORIES.iter().filter(|it| **it != ".git") {
             let place = root.join(name);
-            if self.exists(&place) {
+            if self.exists_in_real(&place) {
                 continue;
             }
             if is_new && !is_home {
@@ -82,7 +82,7 @@ impl ProtectedPlaces {
         }
         for name in PROTECTED_FILES {
             let place = root.join(name);
-            if !self.exists(&place) {
+            if !self.exists_in_real(&place) {
                 if is_home && HARMLESS_WHEN_EMPTY.contains(&name) {
                     self.missing.insert(place, PlaceKind::File);
                 } else {
@@ -97,7 +97,7 @@ impl ProtectedPlaces {
         let directories = PROTECTED_DIRECTORIES.iter().filter(|it| **it != ".git");
         for name in directories.chain(&PROTECTED_FILES) {
             let place = home.join(name);
-            if self.exists(&place) {
+            if self.exists_in_real(&place) {
                 continue;
             }
             if HARMLESS_WHEN_EMPTY.contains(name) {
@@ -152,6 +152,16 @@ impl ProtectedPlaces {
             self.links.push(place.to_owned());
         }
         self.existing.extend(place.canonicalize());
+        true
+    }
+
+    /// The same for a place in a directory that no link leads to, which need not be followed.
+    fn exists_in_real(&mut self, place: &Path) -> bool {
+        let Ok(metadata) = place.symlink_metadata() else { return false };
+        if metadata.is_symlink() {
+            return self.exists(place);
+        }
+        self.existing.push(place.to_owned());
         true
     }
 }

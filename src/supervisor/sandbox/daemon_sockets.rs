@@ -3,16 +3,20 @@
 //! reach no socket of others at all, because whoever listens there may pass on what it hears.
 
 use std::{
+    collections::HashSet,
     ffi::OsStr,
     fs::{self, File},
-    io::{self, Read as _},
+    io::{self, Read as _, Seek as _},
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
 };
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-use super::{CommandNetwork, SandboxError, SandboxPlan, holds_nothing, plan_mounts::PlaceCover};
+use super::{
+    CommandNetwork, SandboxError, SandboxPlan, holds_nothing,
+    plan_mounts::{PlaceCover, number_of},
+};
 
 /// Below `/run`.
 const OF_THE_SYSTEM: [&str; 9] = [
@@ -50,47 +54,79 @@ const MAX_SOCKETS: usize = 1_024;
 /// The list of sockets of a process's network. Once it is open it stays that of the network in which it was opened.
 pub(crate) const LISTENING_SOCKETS: &str = "/proc/net/unix";
 
-/// Hides those that exist, unless the plan holds the command to nothing that they could undo. `sockets` is the list
-/// of those outside.
-pub(crate) fn hide_daemon_sockets(
-    plan: &SandboxPlan,
-    cover: &mut PlaceCover,
+/// The sockets of daemons, as far as one command has to do with them.
+#[derive(Default)]
+pub(crate) struct DaemonSockets {
+    /// The list of sockets of the network outside.
+    listening: Option<File>,
+    /// The user outside.
     user: u32,
-    sockets: Option<&File>,
-) -> Result<(), SandboxError> {
-    if holds_nothing(plan) {
-        return Ok(());
+    /// The numbers of the mounts on those that are hidden.
+    covers: HashSet<u64>,
+}
+
+impl DaemonSockets {
+    /// `listening` is [`LISTENING_SOCKETS`], opened in the network outside.
+    pub(crate) fn new(listening: Option<File>, user: u32) -> Self {
+        Self { listening, user, covers: HashSet::new() }
     }
-    let of_the_user = Path::new("/run/user").join(user.to_string());
-    let of_programs = entries(&of_the_user).filter(|it| {
-        let name = it.file_name().map(OsStr::as_bytes).unwrap_or_default();
-        OF_PROGRAMS.iter().any(|start| name.starts_with(start.as_bytes()))
-    });
-    let others =
-        if plan.network == CommandNetwork::Open { Vec::new() } else { listening(sockets)? };
-    let all = OF_THE_SYSTEM
-        .iter()
-        .map(|it| Path::new("/run").join(it))
-        .chain(OF_THE_USER.iter().map(|it| of_the_user.join(it)))
-        .chain([PathBuf::from("/var/run/docker.sock"), format!("/tmp/emacs{user}").into()])
-        .map(|it| (it, false));
-    // Not the directories, in which a command may have sockets of its own. Whoever listens may see other files
-    // under these paths, so only sockets are meant.
-    let of_terminals = entries(Path::new(&format!("/tmp/tmux-{user}")));
-    let only_sockets = of_programs.chain(of_terminals).chain(others).map(|it| (it, true));
-    for (path, is_only_socket) in all.chain(only_sockets) {
-        // Following links: `/var/run` usually is one.
-        let Ok(place) = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
-            continue;
-        };
-        if is_only_socket && !is_socket(&place) {
-            continue;
+
+    /// Hides those that exist, unless the plan holds the command to nothing that they could undo.
+    pub(crate) fn hide(
+        &mut self,
+        plan: &SandboxPlan,
+        cover: &mut PlaceCover,
+    ) -> Result<(), SandboxError> {
+        for (path, place) in self.open_all(plan)? {
+            let number = cover.hide(&place).map_err(|cause| {
+                SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
+            })?;
+            self.covers.extend(number);
         }
-        cover.hide(&place).map_err(|cause| {
-            SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
-        })?;
+        Ok(())
     }
-    Ok(())
+
+    /// True when all that exist are hidden.
+    pub(crate) fn are_hidden(&self, plan: &SandboxPlan) -> bool {
+        let is_hidden =
+            |place: &OwnedFd| number_of(place).is_some_and(|number| self.covers.contains(&number));
+        self.open_all(plan).is_ok_and(|it| it.iter().all(|(_, place)| is_hidden(place)))
+    }
+
+    /// Opens those that exist and that the command must not reach. What covers a hidden one is among them.
+    fn open_all(&self, plan: &SandboxPlan) -> Result<Vec<(PathBuf, OwnedFd)>, SandboxError> {
+        if holds_nothing(plan) {
+            return Ok(Vec::new());
+        }
+        let user = self.user;
+        let of_the_user = Path::new("/run/user").join(user.to_string());
+        let of_programs = entries(&of_the_user).filter(|it| {
+            let name = it.file_name().map(OsStr::as_bytes).unwrap_or_default();
+            OF_PROGRAMS.iter().any(|start| name.starts_with(start.as_bytes()))
+        });
+        let others = if plan.network == CommandNetwork::Open {
+            Vec::new()
+        } else {
+            listening(self.listening.as_ref())?
+        };
+        let names_of_user = if of_the_user.exists() { OF_THE_USER.as_slice() } else { &[] };
+        let all = OF_THE_SYSTEM
+            .iter()
+            .map(|it| Path::new("/run").join(it))
+            .chain(names_of_user.iter().map(|it| of_the_user.join(it)))
+            .chain([PathBuf::from("/var/run/docker.sock"), format!("/tmp/emacs{user}").into()])
+            .map(|it| (it, false));
+        // Not the directories, in which a command may have sockets of its own. Whoever listens may see other files
+        // under these paths, so only sockets are meant.
+        let of_terminals = entries(Path::new(&format!("/tmp/tmux-{user}")));
+        let only_sockets = of_programs.chain(of_terminals).chain(others).map(|it| (it, true));
+        let opened = all.chain(only_sockets).filter_map(|(path, is_only_socket)| {
+            // Following links: `/var/run` usually is one.
+            let place = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+            (!is_only_socket || is_socket(&place)).then_some((path, place))
+        });
+        Ok(opened.collect())
+    }
 }
 
 fn is_socket(place: &OwnedFd) -> bool {
@@ -105,7 +141,7 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 fn listening(sockets: Option<&File>) -> Result<Vec<PathBuf>, SandboxError> {
     let mut list = Vec::new();
     let read = match sockets {
-        Some(mut file) => file.read_to_end(&mut list),
+        Some(mut file) => file.rewind().and_then(|()| file.read_to_end(&mut list)),
         None => Err(io::ErrorKind::NotFound.into()),
     };
     read.map_err(|cause| SandboxError::refused("the sockets of others cannot be listed", cause))?;

@@ -48,7 +48,7 @@ impl ForeseenPlan {
 
     /// Takes note of what keepers have told.
     pub(crate) fn receive(&mut self) {
-        while let Ok(Some((_, descriptors))) = receive_with_descriptors(&self.socket, 1) {
+        while let Ok(Some((_, descriptors))) = receive_with_descriptors(&self.socket, &mut [0]) {
             let plan = descriptors.into_iter().next().map(File::from);
             let bytes = plan.and_then(|it| read_plan(&it)).unwrap_or_default();
             if Some(&bytes) == self.foreseen.as_ref() {

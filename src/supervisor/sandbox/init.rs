@@ -1,5 +1,6 @@
-//! The life of a sandbox's process 1: it prepares what every command needs, waits for its command, mounts what
-//! the plan says, starts the shell, and reaps all processes until none is left.
+//! The life of a sandbox's process 1: it prepares what every command needs, waits for a command, mounts what
+//! the plan says, starts the shell, and reaps all processes until none is left. Then it waits for another command
+//! that has the same plan.
 //!
 //! Nothing in the sandbox can signal it or look into it. When it ends, the kernel kills all others.
 
@@ -19,9 +20,10 @@ use super::{
     CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan,
     base_mounts::{self, LateSettings},
     capabilities,
-    daemon_sockets::{LISTENING_SOCKETS, hide_daemon_sockets},
+    daemon_sockets::{DaemonSockets, LISTENING_SOCKETS},
     holds_nothing,
     init_link::{InitMessage, ShellEnd},
+    init_traits::InitTraits,
     limits::{self, HeldLimits},
     namespaces::{self, MAPPED, UserMap},
     network::{ProxyAddress, enter_network},
@@ -73,7 +75,7 @@ pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
     match prepare(setup) {
         Ok(inside) => {
             if InitMessage::Ready.send(link).is_ok() {
-                run(setup, inside);
+                run_all(setup, inside);
             }
         }
         Err(SandboxError(reason)) => {
@@ -91,8 +93,8 @@ pub(crate) fn live(setup: &InitSetup<'_>) -> ! {
 struct EnteredSandbox {
     settings: LateSettings,
     mounts: MountedPlan,
-    /// The list of the sockets of the network outside, which this process may have left already.
-    sockets: Option<File>,
+    /// Those of the network outside, which this process may have left already.
+    sockets: DaemonSockets,
     /// True once it has a network of its own.
     has_network: bool,
 }
@@ -109,6 +111,30 @@ impl EnteredSandbox {
         }
         Ok(())
     }
+
+    /// Enters as far as a plan says and gives up everything with which it could be left again.
+    fn enter_for_good(
+        &mut self,
+        plan: &SandboxPlan,
+        door: Option<&OwnedFd>,
+        is_root: bool,
+    ) -> Result<Option<ProxyAddress>, SandboxError> {
+        self.enter(plan)?;
+        self.sockets.hide(plan, &mut self.mounts.cover)?;
+        if !holds_nothing(plan) {
+            self.settings.forbid_mount_namespaces()?;
+        }
+        let proxy = door.map(ProxyAddress::hand_out).transpose()?;
+        capabilities::drop_capabilities(is_root)?;
+        self.settings = LateSettings::default();
+        Ok(proxy)
+    }
+
+    /// True when everything that a plan says still holds, so that there is nothing to do. Nothing could be done any
+    /// more.
+    fn still_holds(&self, plan: &SandboxPlan) -> bool {
+        self.mounts.still_holds(plan) && self.sockets.are_hidden(plan)
+    }
 }
 
 /// Prepares what every command needs, and what the foreseen one does.
@@ -123,7 +149,7 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     let _ = rustix::process::setsid();
     let settings = base_mounts::mount_base(setup.is_root())?;
     capabilities::bound_capabilities(setup.is_root())?;
-    let sockets = File::open(LISTENING_SOCKETS).ok();
+    let sockets = DaemonSockets::new(File::open(LISTENING_SOCKETS).ok(), setup.user);
     let mut inside = EnteredSandbox { settings, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
@@ -131,35 +157,45 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     Ok(inside)
 }
 
-/// Runs one command to its end.
-fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
+/// Runs one command after the other, as long as each leaves the sandbox as it was.
+fn run_all(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
     let link = &setup.link;
-    let Some(command) = receive(link) else { return };
-    let SandboxedCommand { request, streams, plan, door } = command;
-    let entered = inside
-        .enter(&plan)
-        .and_then(|()| {
-            let sockets = inside.sockets.as_ref();
-            hide_daemon_sockets(&plan, &mut inside.mounts.cover, setup.user, sockets)
-        })
-        .and_then(|()| {
-            if holds_nothing(&plan) {
-                return Ok(());
+    let traits = InitTraits::now();
+    let (mut is_used, mut is_as_before) = (false, true);
+    let mut room = vec![0; MAX_REQUEST_BYTES];
+    while let Some(command) = receive(link, &mut room) {
+        let mut proxy = None;
+        if is_used {
+            if !(is_as_before && inside.still_holds(&command.plan)) {
+                let _ = InitMessage::Unfit.send(link);
+                return;
             }
-            inside.settings.forbid_mount_namespaces()
-        })
-        .and_then(|()| door.as_ref().map(ProxyAddress::hand_out).transpose())
-        .and_then(|proxy| capabilities::drop_capabilities(setup.is_root()).map(|()| proxy));
-    drop((door, inside));
-    let proxy = match entered {
-        Ok(proxy) => proxy,
-        Err(SandboxError(reason)) => {
-            let _ = InitMessage::Refused(reason).send(link);
+        } else {
+            match inside.enter_for_good(&command.plan, command.door.as_ref(), setup.is_root()) {
+                Ok(address) => proxy = address,
+                Err(SandboxError(reason)) => {
+                    let _ = InitMessage::Refused(reason).send(link);
+                    return;
+                }
+            }
+        }
+        is_used = true;
+        if !run(setup, command, proxy.as_ref()) {
             return;
         }
-    };
+        // Whoever is somewhere keeps it from being unmounted.
+        let _ = rustix::process::chdir("/");
+        is_as_before = traits.restore();
+    }
+}
+
+/// Runs one command. True when all its processes have ended.
+fn run(setup: &InitSetup<'_>, command: SandboxedCommand, proxy: Option<&ProxyAddress>) -> bool {
+    let link = &setup.link;
+    let SandboxedCommand { request, streams, plan, door } = command;
+    drop(door);
     let mut environment = setup.environments.of(&request, setup.cookie);
-    for variable in proxy.iter().flat_map(ProxyAddress::variables) {
+    for variable in proxy.into_iter().flat_map(ProxyAddress::variables) {
         set_variable(&mut environment, variable.as_bytes());
     }
     let started = system_calls::child_exits().and_then(|exits| {
@@ -169,20 +205,19 @@ fn run(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
     drop(streams);
     match started {
         Ok((shell, exits)) => {
-            if InitMessage::Started.send(link).is_ok() {
-                reap_all(link, &request, shell, &exits);
-            }
+            InitMessage::Started.send(link).is_ok() && reap_all(link, &request, shell, &exits)
         }
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             let _ = InitMessage::NotStarted(number).send(link);
+            false
         }
     }
 }
 
-/// Waits for the command; none when the keeper is gone.
-fn receive(link: &OwnedFd) -> Option<SandboxedCommand> {
-    let (message, descriptors) = receive_with_descriptors(link, MAX_REQUEST_BYTES).ok()??;
+/// Waits for a command; none when the keeper is gone.
+fn receive(link: &OwnedFd, room: &mut [u8]) -> Option<SandboxedCommand> {
+    let (message, descriptors) = receive_with_descriptors(link, room).ok()??;
     let request = CommandRequest::decode(&message)?;
     let mut descriptors = descriptors.into_iter();
     let (output, plan) = (descriptors.next()?, descriptors.next()?);
@@ -203,8 +238,8 @@ pub(crate) fn read_plan(file: &File) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Reaps until no process is left, or the keeper is gone.
-fn reap_all(link: &OwnedFd, request: &CommandRequest, shell: Pid, exits: &OwnedFd) {
+/// Reaps until no process is left, or the keeper is gone. True when none is left.
+fn reap_all(link: &OwnedFd, request: &CommandRequest, shell: Pid, exits: &OwnedFd) -> bool {
     let mut is_shell_running = true;
     loop {
         let cwd = if is_shell_running { last_directory(request, shell) } else { None };
@@ -224,21 +259,20 @@ fn reap_all(link: &OwnedFd, request: &CommandRequest, shell: Pid, exits: &OwnedF
         if let Some(end) = end {
             is_shell_running = false;
             if InitMessage::ShellEnded(end).send(link).is_err() {
-                return;
+                return false;
             }
         }
         if is_last {
-            let _ = InitMessage::AllGone.send(link);
-            return;
+            return InitMessage::AllGone.send(link).is_ok();
         }
         let mut ready = [PollFd::new(exits, PollFlags::IN), PollFd::new(link, PollFlags::IN)];
         match poll(&mut ready, None) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return,
+            Err(_) => return false,
         }
         let [_, keeper_is_gone] = ready.map(|it| !it.revents().is_empty());
         if keeper_is_gone {
-            return;
+            return false;
         }
         let mut news = [0; 128];
         let _ = rustix::io::read(exits, &mut news);

@@ -31,7 +31,8 @@ pub(crate) struct ShellEnd {
 pub(crate) enum InitMessage {
     /// What every command needs is prepared.
     Ready,
-    /// What was foreseen could not be prepared, and nothing else can be any more. No shell was started.
+    /// What was foreseen could not be prepared and nothing else can be any more, or what it was prepared for has
+    /// changed. No shell was started.
     Unfit,
     /// The sandbox could not be made, for this reason. No shell was started.
     Refused(String),
@@ -41,7 +42,7 @@ pub(crate) enum InitMessage {
     Started,
     /// The shell has ended. Others may still run.
     ShellEnded(ShellEnd),
-    /// All processes have ended but this one, which ends now.
+    /// All processes have ended but this one, which waits for another command.
     AllGone,
 }
 

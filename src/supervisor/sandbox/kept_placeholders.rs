@@ -66,21 +66,22 @@ impl KeptPlaceholders {
         self.uses = std::iter::repeat_n(now, count).chain(recent).take(BUSY_COMMANDS).collect();
     }
 
-    /// True when commands with a sandbox follow each other so quickly that placeholders are kept for them.
-    fn are_wanted(&self) -> bool {
-        let since = self.uses.get(BUSY_COMMANDS - 1);
-        since.is_some_and(|it| it.elapsed() < BUSY_TIME) && self.kept.len() < MAX_KEPT
+    /// For how long placeholders are to be handed over: while commands with a sandbox follow each other so quickly
+    /// that they are kept for them.
+    pub(crate) fn wanted_for(&self) -> Duration {
+        let since = self.uses.get(BUSY_COMMANDS - 1).filter(|_| self.kept.len() < MAX_KEPT);
+        since.map_or(Duration::ZERO, |it| BUSY_TIME.saturating_sub(it.elapsed()))
     }
 
-    /// What a spare needs of this, if it is to hand placeholders over.
-    pub(crate) fn into_handover(self) -> Option<OwnedFd> {
-        self.are_wanted().then_some(self.handover)
+    /// What a spare needs of this to hand placeholders over.
+    pub(crate) fn into_handover(self) -> OwnedFd {
+        self.handover
     }
 
     /// Takes over what keepers have handed over.
     pub(crate) fn receive(&mut self) {
         loop {
-            match receive_with_descriptors(&self.socket, MAX_MESSAGE_BYTES) {
+            match receive_with_descriptors(&self.socket, &mut [0; MAX_MESSAGE_BYTES]) {
                 Ok(Some((message, descriptors))) => {
                     let mut descriptors = descriptors.into_iter();
                     let (Some((kind, name)), Some(directory), Some(file)) =

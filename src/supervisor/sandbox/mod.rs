@@ -6,6 +6,10 @@
 //! comes, it mounts what is missing of its plan ([`plan_mounts`]), gives up its capabilities ([`capabilities`]),
 //! starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind
 //! ([`init`]). The keeper stays outside and hears from it over a socket ([`init_link`]).
+//!
+//! A sandbox is made for one plan. When all processes of a command have ended and it has left process 1 as it was
+//! ([`init_traits`]), the sandbox is as good as new: the next command with the same plan can have it. Nothing of a
+//! command but its processes can stay in a sandbox, because it cannot mount anything.
 
 pub(crate) mod base_mounts;
 pub(crate) mod capabilities;
@@ -14,6 +18,7 @@ pub(crate) mod daemon_sockets;
 pub(crate) mod foreseen_plan;
 pub(crate) mod init;
 pub(crate) mod init_link;
+pub(crate) mod init_traits;
 pub(crate) mod kept_placeholders;
 pub(crate) mod landlock;
 pub(crate) mod limits;

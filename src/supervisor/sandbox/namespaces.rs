@@ -23,8 +23,10 @@ use crate::{
 pub(crate) struct PreparedInit {
     pub(crate) pid: Pid,
     pub(crate) link: OwnedFd,
-    /// True when it has prepared itself for one plan and can have no other.
-    pub(crate) has_foreseen: bool,
+    /// The plan that it has prepared itself for, as bytes. It can have no other.
+    pub(crate) plan: Option<Vec<u8>>,
+    /// How many commands it has had.
+    pub(crate) uses: u32,
 }
 
 /// Whether process 1 has to map its user itself.
@@ -72,7 +74,7 @@ impl PreparedInit {
                     // Fails only if it is gone, which is noticed when it gets its command.
                     let _ = send(&link, &[u8::from(is_mapped)], SendFlags::NOSIGNAL);
                 }
-                Ok(Self { pid, link, has_foreseen: foreseen.is_some() })
+                Ok(Self { pid, link, plan: foreseen.map(<[u8]>::to_vec), uses: 0 })
             }
         }
     }

@@ -52,6 +52,11 @@ impl PlaceChange {
             Self::Hidden => "cannot be hidden",
         }
     }
+
+    /// Whether nothing is lost if the place does not exist any more.
+    fn allows_gone(self) -> bool {
+        self != Self::ReadOnly
+    }
 }
 
 /// What is mounted for a plan, in the mount namespace of this process.
@@ -89,6 +94,24 @@ impl MountedPlan {
         Ok(())
     }
 
+    /// True when nothing of what the plan says has to be mounted anew, because every place is as it was. What does not
+    /// exist need not be held.
+    pub(crate) fn still_holds(&self, plan: &SandboxPlan) -> bool {
+        let is_held =
+            |path: &Path| self.tops.get(path).is_some_and(|it| top_mount(path) == Some(*it));
+        let is_gone = |path: &Path| matches!(open_place(path), Ok(None));
+        let are_writable = match &plan.writable {
+            WritablePlaces::Below(places) => {
+                places.iter().all(|it| it.parent().is_none() || is_held(it) || is_gone(it))
+            }
+            WritablePlaces::Everywhere => true,
+        };
+        are_writable
+            && place_changes(plan)
+                .into_iter()
+                .all(|(path, change)| is_held(path) || change.allows_gone() && is_gone(path))
+    }
+
     fn change(&mut self, path: &Path, change: PlaceChange) -> Result<(), SandboxError> {
         let refused = |cause: io::Error| {
             SandboxError::refused(&format!("`{}` {}", path.display(), change.words()), cause)
@@ -99,7 +122,7 @@ impl MountedPlan {
             open_place(path)
         };
         let Some(place) = opened.map_err(refused)? else {
-            if change == PlaceChange::ReadOnly {
+            if !change.allows_gone() {
                 return Err(SandboxError(format!(
                     "`{}` vanished while the command was started; run it again",
                     path.display()
@@ -146,8 +169,8 @@ fn top_mount(path: &Path) -> Option<u64> {
     statx(CWD, path, flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
 }
 
-/// The number of a mount.
-fn number_of(mount: &OwnedFd) -> Option<u64> {
+/// The number of a mount, or of the one that an open place is in.
+pub(crate) fn number_of(mount: &OwnedFd) -> Option<u64> {
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     statx(mount, c"", flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
 }
