@@ -3,8 +3,8 @@
 
 use std::{
     fs::File,
-    io::{self, Write as _},
-    os::fd::OwnedFd,
+    io,
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
     path::Path,
 };
 
@@ -31,6 +31,9 @@ const KERNEL_SETTINGS: [&str; 6] =
 /// How many mount namespaces there can be in this user namespace and in those made in it.
 const MOUNT_NAMESPACES: &str = "sys/user/max_mnt_namespaces";
 
+/// The most that the kernel takes.
+const ANY_NUMBER: &[u8] = b"2147483647";
+
 /// Settings of the kernel for this sandbox that are changed later, when a command has come.
 #[derive(Default)]
 pub(crate) struct LateSettings {
@@ -42,13 +45,23 @@ pub(crate) struct LateSettings {
 impl LateSettings {
     /// Keeps the command from making a mount namespace. What is mounted on a place keeps it from being renamed, but only
     /// in the namespaces where it is mounted: in one of its own a command could unmount everything at once, and rename
-    /// in a directory that it had opened before. Nothing can be mounted after this.
+    /// in a directory that it had opened before. Nothing can be mounted after this, not by this process either.
     pub(crate) fn forbid_mount_namespaces(&self) -> Result<(), SandboxError> {
-        let missing = || io::ErrorKind::NotFound.into();
-        let file = self.mount_namespaces.as_ref().ok_or_else(missing);
-        file.and_then(|mut it| it.write_all(b"0")).map_err(|cause| {
+        self.limit_mount_namespaces(b"0").map_err(|cause| {
             SandboxError::refused("mount namespaces of commands cannot be forbidden", cause)
         })
+    }
+
+    /// Lets this process mount again. There must be no other process in the sandbox.
+    pub(crate) fn allow_mounting(&self) -> Result<(), SandboxError> {
+        self.limit_mount_namespaces(ANY_NUMBER)
+            .map_err(|cause| SandboxError::refused("nothing can be mounted", cause))
+    }
+
+    fn limit_mount_namespaces(&self, number: &[u8]) -> io::Result<()> {
+        let file = self.mount_namespaces.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        // The kernel takes a number at the beginning of such a file alone.
+        file.write_all_at(number, 0)
     }
 }
 

@@ -71,13 +71,16 @@ impl DaemonSockets {
         Self { listening, user, covers: HashSet::new() }
     }
 
-    /// Hides those that exist, unless the plan holds the command to nothing that they could undo.
+    /// Hides those that exist and are not hidden yet, unless the plan holds the command to nothing that they could undo.
     pub(crate) fn hide(
         &mut self,
         plan: &SandboxPlan,
         cover: &mut PlaceCover,
     ) -> Result<(), SandboxError> {
         for (path, place) in self.open_all(plan)? {
+            if self.is_hidden(&place) {
+                continue;
+            }
             let number = cover.hide(&place).map_err(|cause| {
                 SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
             })?;
@@ -88,9 +91,11 @@ impl DaemonSockets {
 
     /// True when all that exist are hidden.
     pub(crate) fn are_hidden(&self, plan: &SandboxPlan) -> bool {
-        let is_hidden =
-            |place: &OwnedFd| number_of(place).is_some_and(|number| self.covers.contains(&number));
-        self.open_all(plan).is_ok_and(|it| it.iter().all(|(_, place)| is_hidden(place)))
+        self.open_all(plan).is_ok_and(|it| it.iter().all(|(_, place)| self.is_hidden(place)))
+    }
+
+    fn is_hidden(&self, place: &OwnedFd) -> bool {
+        number_of(place).is_some_and(|number| self.covers.contains(&number))
     }
 
     /// Opens those that exist and that the command must not reach. What covers a hidden one is among them.

@@ -19,7 +19,7 @@ use rustix::{
 use super::{
     CommandNetwork, MAX_PLAN_BYTES, Restrictions, SandboxError, SandboxPlan,
     base_mounts::{self, LateSettings},
-    capabilities,
+    capabilities::KeptCapabilities,
     daemon_sockets::{DaemonSockets, LISTENING_SOCKETS},
     holds_nothing,
     init_link::{InitMessage, ShellEnd},
@@ -112,28 +112,20 @@ impl EnteredSandbox {
         Ok(())
     }
 
-    /// Enters as far as a plan says and gives up everything with which it could be left again.
-    fn enter_for_good(
-        &mut self,
-        plan: &SandboxPlan,
-        door: Option<&OwnedFd>,
-        is_root: bool,
-    ) -> Result<Option<ProxyAddress>, SandboxError> {
+    /// Enters as far as a plan says, and closes the way back for the command that comes next.
+    fn close(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
         self.enter(plan)?;
         self.sockets.hide(plan, &mut self.mounts.cover)?;
-        if !holds_nothing(plan) {
-            self.settings.forbid_mount_namespaces()?;
-        }
-        let proxy = door.map(ProxyAddress::hand_out).transpose()?;
-        capabilities::drop_capabilities(is_root)?;
-        self.settings = LateSettings::default();
-        Ok(proxy)
+        if holds_nothing(plan) { Ok(()) } else { self.settings.forbid_mount_namespaces() }
     }
 
-    /// True when everything that a plan says still holds, so that there is nothing to do. Nothing could be done any
-    /// more.
-    fn still_holds(&self, plan: &SandboxPlan) -> bool {
-        self.mounts.still_holds(plan) && self.sockets.are_hidden(plan)
+    /// The same for a command that is not the first. Files were replaced and made since then.
+    fn close_again(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
+        if self.mounts.still_holds(plan) && self.sockets.are_hidden(plan) {
+            return Ok(());
+        }
+        self.settings.allow_mounting()?;
+        self.close(plan)
     }
 }
 
@@ -148,7 +140,7 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
     }
     let _ = rustix::process::setsid();
     let settings = base_mounts::mount_base(setup.is_root())?;
-    capabilities::bound_capabilities(setup.is_root())?;
+    KeptCapabilities::of(setup.is_root()).bound()?;
     let sockets = DaemonSockets::new(File::open(LISTENING_SOCKETS).ok(), setup.user);
     let mut inside = EnteredSandbox { settings, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
@@ -164,21 +156,20 @@ fn run_all(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
     let (mut is_used, mut is_as_before) = (false, true);
     let mut room = vec![0; MAX_REQUEST_BYTES];
     while let Some(command) = receive(link, &mut room) {
-        let mut proxy = None;
-        if is_used {
-            if !(is_as_before && inside.still_holds(&command.plan)) {
-                let _ = InitMessage::Unfit.send(link);
+        if is_used && !(is_as_before && inside.close_again(&command.plan).is_ok()) {
+            let _ = InitMessage::Unfit.send(link);
+            return;
+        }
+        let closed = if is_used { Ok(()) } else { inside.close(&command.plan) };
+        let proxy =
+            closed.and_then(|()| command.door.as_ref().map(ProxyAddress::hand_out).transpose());
+        let proxy = match proxy {
+            Ok(proxy) => proxy,
+            Err(SandboxError(reason)) => {
+                let _ = InitMessage::Refused(reason).send(link);
                 return;
             }
-        } else {
-            match inside.enter_for_good(&command.plan, command.door.as_ref(), setup.is_root()) {
-                Ok(address) => proxy = address,
-                Err(SandboxError(reason)) => {
-                    let _ = InitMessage::Refused(reason).send(link);
-                    return;
-                }
-            }
-        }
+        };
         is_used = true;
         if !run(setup, command, proxy.as_ref()) {
             return;
@@ -199,7 +190,8 @@ fn run(setup: &InitSetup<'_>, command: SandboxedCommand, proxy: Option<&ProxyAdd
         set_variable(&mut environment, variable.as_bytes());
     }
     let started = system_calls::child_exits().and_then(|exits| {
-        let restrictions = Restrictions::of(&plan, &HeldLimits::inside(&plan))?;
+        let mut restrictions = Restrictions::of(&plan, &HeldLimits::inside(&plan))?;
+        restrictions.capabilities = Some(KeptCapabilities::of(setup.is_root()));
         Ok((start_shell(&request, &streams, &environment, &restrictions)?, exits))
     });
     drop(streams);

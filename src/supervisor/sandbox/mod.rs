@@ -3,8 +3,8 @@
 //!
 //! A spare forks a process 1 for the namespaces ahead of time ([`namespaces`]). It prepares what every command
 //! needs ([`base_mounts`]), mounts the plan that most commands have ([`foreseen_plan`]) and waits. Once a command
-//! comes, it mounts what is missing of its plan ([`plan_mounts`]), gives up its capabilities ([`capabilities`]),
-//! starts the shell with what restricts it ([`restrictions`]) and reaps what the command leaves behind
+//! comes, it mounts what is missing of its plan ([`plan_mounts`]), starts the shell with few capabilities
+//! ([`capabilities`]) and with what else restricts it ([`restrictions`]), and reaps what the command leaves behind
 //! ([`init`]). The keeper stays outside and hears from it over a socket ([`init_link`]).
 //!
 //! A sandbox is made for one plan. When all processes of a command have ended and it has left process 1 as it was

@@ -79,7 +79,8 @@ impl MountedPlan {
             if self.are_writes_bounded {
                 let replaced = places.iter().filter(|it| it.parent().is_some() && !is_held(it));
                 for path in replaced {
-                    keep_writable(path)?;
+                    let number = keep_writable(path)?;
+                    self.tops.extend(number.map(|it| (path.clone(), it)));
                 }
             } else {
                 bound_writes(places, &mut self.tops)?;
@@ -156,11 +157,11 @@ fn open_replaced_place(path: &Path) -> io::Result<Option<OwnedFd>> {
 }
 
 /// Makes a place writable again that was replaced since everything else became read-only.
-fn keep_writable(path: &Path) -> Result<(), SandboxError> {
+fn keep_writable(path: &Path) -> Result<Option<u64>, SandboxError> {
     let place = open_place(path);
-    place.and_then(|it| it.map_or(Ok(None), |it| mount_writable(&it))).map(|_| ()).map_err(
-        |cause| SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause),
-    )
+    place.and_then(|it| it.map_or(Ok(None), |it| mount_writable(&it))).map_err(|cause| {
+        SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
+    })
 }
 
 /// The number of the mount that a place is in. None when it is gone.

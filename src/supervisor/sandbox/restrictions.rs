@@ -10,6 +10,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use seccompiler::BpfProgram;
 
 use super::{
+    capabilities::KeptCapabilities,
     cgroup::CommandGroup,
     landlock,
     limits::{self, HeldLimits},
@@ -26,6 +27,8 @@ pub(crate) struct Restrictions {
     rules: Option<OwnedFd>,
     filter: Option<BpfProgram>,
     no_new_privileges: bool,
+    /// What it keeps of the capabilities that process 1 of a sandbox has.
+    pub(crate) capabilities: Option<KeptCapabilities>,
 }
 
 impl Restrictions {
@@ -44,6 +47,7 @@ impl Restrictions {
                 _ => None,
             },
             no_new_privileges: is_landlock,
+            capabilities: None,
         })
     }
 
@@ -54,6 +58,9 @@ impl Restrictions {
         }
         for (resource, limit) in &self.limits {
             setrlimit(*resource, *limit)?;
+        }
+        if let Some(kept) = self.capabilities {
+            kept.keep_alone()?;
         }
         if self.no_new_privileges {
             rustix::thread::set_no_new_privs(true)?;
