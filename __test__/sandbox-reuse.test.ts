@@ -91,6 +91,31 @@ describe("a sandbox", () => {
     expect(secret).toContain("a/b");
   });
 
+  test("is not in the way of somebody who replaces a protected directory again and again", async () => {
+    mkdirSync(workspace.path("tools"));
+    const registry = sandboxed({ pluginDir: workspace.path("tools") });
+    const made = { all: 0, isOver: false };
+    const calls = (async () => {
+      while (!made.isOver) {
+        const seen = await Promise.all([1, 2, 3].map(() => outputOf(registry, "echo done")));
+        expect(seen).toEqual(seen.map(() => "done\n[exit code 0]"));
+        made.all += seen.length;
+      }
+    })();
+    try {
+      for (let at = 0; at < 500 || made.all === 0; at += 1) {
+        mkdirSync(workspace.path("next"));
+        rmSync(workspace.path("old"), { recursive: true, force: true });
+        renameSync(workspace.path("tools"), workspace.path("old"));
+        renameSync(workspace.path("next"), workspace.path("tools"));
+        await new Promise(setImmediate);
+      }
+    } finally {
+      made.isOver = true;
+      await calls;
+    }
+  });
+
   test("hides a socket that a daemon has made since then", async () => {
     const path = `/tmp/tmux-${process.getuid?.() ?? 0}/toolwright-test-${process.pid}`;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

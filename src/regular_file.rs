@@ -6,6 +6,8 @@
 
 use std::{fs::File, io, path::Path};
 
+#[cfg(target_os = "linux")]
+use rustix::fs::{ResolveFlags, openat2};
 #[cfg(unix)]
 use {
     rustix::{
@@ -85,6 +87,22 @@ pub(crate) fn open_at(folder: BorrowedFd<'_>, path: &Path) -> io::Result<File> {
 #[cfg(unix)]
 pub(crate) fn open_listed(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
     checked(openat(folder, name, READ | OFlags::NOFOLLOW, Mode::empty())?)
+}
+
+/// The same by a path relative to a directory, without following links on the way or leaving the file system. `None`
+/// if there is no such way any more, or the kernel cannot do that.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_below(folder: BorrowedFd<'_>, path: &Path) -> Option<io::Result<File>> {
+    let resolve = ResolveFlags::BENEATH
+        | ResolveFlags::NO_SYMLINKS
+        | ResolveFlags::NO_MAGICLINKS
+        | ResolveFlags::NO_XDEV;
+    match openat2(folder, path, READ | OFlags::NOFOLLOW, Mode::empty(), resolve) {
+        Ok(file) => Some(checked(file)),
+        Err(Errno::NOENT) => Some(Err(io::ErrorKind::NotFound.into())),
+        Err(Errno::XDEV) => Some(Err(io::Error::other("another file system was mounted there"))),
+        Err(_) => None,
+    }
 }
 
 /// Opens a file by its path, without following a link in the last component.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// not confusing.
 pub(crate) fn is_confusing(character: char) -> bool {
     match character {
-        '\n' | '\t' | ' ' => false,
+        '\n' | '\t' | ' '..='~' => false,
         other => is_unseen(other) || other.is_whitespace(),
     }
 }
@@ -22,7 +22,8 @@ pub(crate) fn is_confusing(character: char) -> bool {
 /// tabs.
 fn is_unseen(character: char) -> bool {
     match character {
-        '\n' | '\t' => false,
+        // Nearly all there are.
+        ' '..='~' | '\n' | '\t' => false,
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'

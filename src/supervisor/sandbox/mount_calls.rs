@@ -4,6 +4,8 @@ use std::{
     io,
     os::fd::{AsFd as _, OwnedFd},
     path::Path,
+    thread,
+    time::Duration,
 };
 
 use rustix::{
@@ -16,6 +18,10 @@ use rustix::{
 };
 
 use crate::system_calls::{MountAttributes, set_mount_attributes};
+
+/// How often, and how far apart, is looked for a place that is being replaced.
+const REPLACEMENT_LOOKS: usize = 40;
+const REPLACEMENT_PAUSE: Duration = Duration::from_millis(5);
 
 /// `MOUNT_ATTR_RDONLY`.
 pub(crate) const READ_ONLY: u64 = MountAttrFlags::MOUNT_ATTR_RDONLY.bits() as u64;
@@ -35,6 +41,14 @@ pub(crate) fn open_place(path: &Path) -> io::Result<Option<OwnedFd>> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Waits for a place that is gone for the moment in which somebody puts another in its place. False if none came.
+pub(crate) fn wait_for_replacement(mut has_come: impl FnMut() -> bool) -> bool {
+    (0..REPLACEMENT_LOOKS).any(|_| {
+        thread::sleep(REPLACEMENT_PAUSE);
+        has_come()
+    })
 }
 
 /// A copy of the mount at a place, with everything below it, that is not mounted anywhere yet.

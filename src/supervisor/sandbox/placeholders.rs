@@ -21,7 +21,7 @@ use rustix::{
 use super::{
     MissingPlace, PlaceKind, SandboxError, SandboxPlan,
     kept_placeholders::send_placeholder,
-    mount_calls::open_place,
+    mount_calls::{open_place, wait_for_replacement},
     placeholder::{
         PLACEHOLDER_NANOSECONDS, PLACEHOLDER_SECONDS, PLACEHOLDER_SECONDS_LATER,
         is_placeholder_time,
@@ -70,10 +70,9 @@ impl Placeholders {
     /// Makes what a plan needs. What is read-only and gone by now must not be made by the command either.
     pub(crate) fn make(plan: &SandboxPlan) -> Result<Self, SandboxError> {
         let mut all = Self::default();
-        let is_gone = |path: &Path| matches!(rustix::fs::lstat(path), Err(Errno::NOENT));
-        let gone = plan.read_only.iter().filter(|it| is_gone(it.as_path()));
+        let gone = plan.read_only.iter().filter(|it| stays_gone(it));
         let gone: Vec<MissingPlace> =
-            gone.map(|it| MissingPlace { path: it.clone(), kind: PlaceKind::File }).collect();
+            gone.map(|it| MissingPlace { path: it.clone(), kind: likely_kind(it) }).collect();
         for place in plan.missing.iter().chain(&gone) {
             let made = make(place).map_err(|cause| {
                 let path = place.path.display();
@@ -98,6 +97,18 @@ impl Drop for Placeholders {
             placeholder.remove();
         }
     }
+}
+
+/// True for a place that is gone, and not only for the moment in which somebody puts another in its place: a placeholder
+/// would be in the way.
+fn stays_gone(path: &Path) -> bool {
+    let is_gone = || matches!(rustix::fs::lstat(path), Err(Errno::NOENT));
+    is_gone() && !wait_for_replacement(|| !is_gone())
+}
+
+/// What a place that is gone most likely was.
+fn likely_kind(path: &Path) -> PlaceKind {
+    if path.extension().is_some() { PlaceKind::File } else { PlaceKind::Directory }
 }
 
 fn make(place: &MissingPlace) -> io::Result<Option<Placeholder>> {

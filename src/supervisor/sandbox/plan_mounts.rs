@@ -6,7 +6,6 @@ use std::{
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use rustix::{
@@ -18,7 +17,7 @@ use super::{
     SandboxError, SandboxPlan, WritablePlaces,
     mount_calls::{
         NO_DEVICES, READ_ONLY, attach, change, clone_of, closed_directory, make_read_only,
-        open_place,
+        open_place, wait_for_replacement,
     },
     pins::pinned_directories,
 };
@@ -27,9 +26,8 @@ use crate::system_calls::MountAttributes;
 /// Mounts that stay writable where everything else is read-only. They are of this sandbox alone.
 const OWN_MOUNTS: [&str; 2] = ["/proc", "/dev/pts"];
 
-/// How often, and how far apart, a place is looked for that is gone since the plan was made.
-const REPLACING_LOOKS: usize = 40;
-const REPLACING_PAUSE: Duration = Duration::from_millis(5);
+/// How often a place is changed that somebody replaces meanwhile.
+const MAX_REPLACEMENTS: usize = 40;
 
 /// What happens to one place. Where several things happen to the same one, the later of these is on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,47 +111,58 @@ impl MountedPlan {
                 .all(|(path, change)| is_held(path) || change.allows_gone() && is_gone(path))
     }
 
+    /// Changes one place. Somebody may replace it meanwhile: then what came in its place is changed.
     fn change(&mut self, path: &Path, change: PlaceChange) -> Result<(), SandboxError> {
         let refused = |cause: io::Error| {
             SandboxError::refused(&format!("`{}` {}", path.display(), change.words()), cause)
         };
-        let opened = if change == PlaceChange::ReadOnly {
-            open_replaced_place(path)
-        } else {
-            open_place(path)
-        };
-        let Some(place) = opened.map_err(refused)? else {
-            if !change.allows_gone() {
-                return Err(SandboxError(format!(
-                    "`{}` vanished while the command was started; run it again",
-                    path.display()
-                )));
+        for _ in 0..MAX_REPLACEMENTS {
+            let opened =
+                if change.allows_gone() { open_place(path) } else { open_replaced_place(path) };
+            let Some(place) = opened.map_err(refused)? else {
+                if change.allows_gone() {
+                    return Ok(());
+                }
+                break;
+            };
+            let mounted = match change {
+                PlaceChange::Pinned => mount_again(&place),
+                PlaceChange::MadeImpossible | PlaceChange::ReadOnly => mount_read_only(&place),
+                PlaceChange::Opened => mount_writable(&place),
+                PlaceChange::Hidden => self.cover.hide(&place),
+            };
+            match mounted {
+                Ok(Some(number)) if top_mount(path) == Some(number) => {
+                    self.tops.insert(path.to_owned(), number);
+                    return Ok(());
+                }
+                Ok(None) => {
+                    self.tops.remove(path);
+                    return Ok(());
+                }
+                // Nothing can be mounted on what was removed.
+                Ok(Some(_)) => {}
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => return Err(refused(cause)),
             }
-            return Ok(());
-        };
-        let mounted = match change {
-            PlaceChange::Pinned => mount_again(&place),
-            PlaceChange::MadeImpossible | PlaceChange::ReadOnly => mount_read_only(&place),
-            PlaceChange::Opened => mount_writable(&place),
-            PlaceChange::Hidden => self.cover.hide(&place),
-        };
-        match mounted.map_err(refused)? {
-            Some(number) => self.tops.insert(path.to_owned(), number),
-            None => self.tops.remove(path),
-        };
-        Ok(())
+        }
+        Err(SandboxError(format!(
+            "`{}` was replaced or removed while the command was started; run it again",
+            path.display()
+        )))
     }
 }
 
 /// Opens a place that somebody may be replacing: for a moment there is none.
 fn open_replaced_place(path: &Path) -> io::Result<Option<OwnedFd>> {
-    for _ in 0..REPLACING_LOOKS {
-        if let Some(place) = open_place(path)? {
-            return Ok(Some(place));
-        }
-        std::thread::sleep(REPLACING_PAUSE);
+    let mut opened = open_place(path);
+    if matches!(opened, Ok(None)) {
+        wait_for_replacement(|| {
+            opened = open_place(path);
+            !matches!(opened, Ok(None))
+        });
     }
-    Ok(None)
+    opened
 }
 
 /// Makes a place writable again that was replaced since everything else became read-only.

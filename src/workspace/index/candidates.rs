@@ -1,6 +1,6 @@
 //! Which files a search has to read, and which parts of them.
 
-use super::file_number::EntryNumber;
+use super::{file_number::EntryNumber, file_set::FileSet};
 use crate::workspace::search::FileTexts;
 
 /// What is to be read of a file.
@@ -16,54 +16,54 @@ pub(crate) enum SearchedPart<'c> {
     Texts(&'c FileTexts),
 }
 
-/// What is to be read of a file, in a byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is to be read of a file that may match, or has to be told of.
+#[derive(Debug)]
 pub(super) enum ReadVerdict {
-    /// Nobody told of the file.
-    #[default]
-    Unknown,
-    Nothing,
     Binary,
     Whole,
-    Texts,
+    Texts(FileTexts),
 }
 
 /// What is to be read of each file.
 #[derive(Debug)]
 pub(crate) struct Candidates {
-    verdicts: Vec<ReadVerdict>,
-    /// The texts of files of which only some are read, by file.
-    texts: Vec<(EntryNumber, FileTexts)>,
+    /// Sorted by file.
+    verdicts: Vec<(EntryNumber, ReadVerdict)>,
+    /// All files that were judged. Those without a verdict have no match.
+    judged: FileSet,
 }
 
 impl Candidates {
-    /// `verdicts` are in the order of the files, `texts` too, and of each file of which texts are read.
-    pub(super) fn new(verdicts: Vec<ReadVerdict>, texts: Vec<(EntryNumber, FileTexts)>) -> Self {
-        Self { verdicts, texts }
+    /// The verdicts may come in any order. If there are several on one file, the first counts.
+    pub(super) fn new(mut verdicts: Vec<(EntryNumber, ReadVerdict)>, judged: FileSet) -> Self {
+        verdicts.sort_by_key(|it| it.0);
+        verdicts.dedup_by_key(|it| it.0);
+        Self { verdicts, judged }
     }
 
     /// What is to be read of a file.
     pub(crate) fn part_of(&self, file: EntryNumber) -> SearchedPart<'_> {
-        match self.verdicts.get(file.0 as usize) {
-            Some(ReadVerdict::Nothing) => SearchedPart::Nothing,
-            Some(ReadVerdict::Binary) => SearchedPart::Binary,
-            Some(ReadVerdict::Texts) => self.texts_of(file),
+        let at = self.verdicts.binary_search_by_key(&file, |it| it.0).ok();
+        match at.and_then(|it| self.verdicts.get(it)) {
+            Some((_, verdict)) => verdict.part(),
+            None if self.judged.contains(file) => SearchedPart::Nothing,
             // What is not known is read.
-            Some(ReadVerdict::Whole | ReadVerdict::Unknown) | None => SearchedPart::Whole,
+            None => SearchedPart::Whole,
         }
-    }
-
-    fn texts_of(&self, file: EntryNumber) -> SearchedPart<'_> {
-        let at = self.texts.binary_search_by_key(&file, |it| it.0).ok();
-        let texts = at.and_then(|it| self.texts.get(it));
-        texts.map_or(SearchedPart::Whole, |it| SearchedPart::Texts(&it.1))
     }
 
     /// The known files of which something is to be read or told, by their numbers.
     pub(crate) fn files(&self) -> impl Iterator<Item = (EntryNumber, SearchedPart<'_>)> {
-        let numbered = (0..).map(EntryNumber).zip(&self.verdicts);
-        numbered
-            .filter(|(_, verdict)| !matches!(verdict, ReadVerdict::Nothing | ReadVerdict::Unknown))
-            .map(|(file, _)| (file, self.part_of(file)))
+        self.verdicts.iter().map(|(file, verdict)| (*file, verdict.part()))
+    }
+}
+
+impl ReadVerdict {
+    fn part(&self) -> SearchedPart<'_> {
+        match self {
+            Self::Binary => SearchedPart::Binary,
+            Self::Whole => SearchedPart::Whole,
+            Self::Texts(texts) => SearchedPart::Texts(texts),
+        }
     }
 }

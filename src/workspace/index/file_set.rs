@@ -1,9 +1,9 @@
 //! A set of the entries of a tree.
 
-use super::EntryNumber;
+use super::{EntryNumber, grams::ones};
 
 /// A bit for each entry.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FileSet(Vec<u64>);
 
 impl FileSet {
@@ -24,6 +24,25 @@ impl FileSet {
         if let Some(word) = self.0.get_mut(word) {
             *word &= !bit;
         }
+    }
+
+    /// Adds an entry or removes it.
+    pub(super) fn set(&mut self, number: EntryNumber, is_in: bool) {
+        if is_in {
+            self.insert(number);
+        } else {
+            self.remove(number);
+        }
+    }
+
+    /// The entries, by their numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = EntryNumber> {
+        ones(&self.0).filter_map(|it| u32::try_from(it).ok()).map(EntryNumber)
+    }
+
+    /// How many bytes of memory it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.0.capacity() * size_of::<u64>()
     }
 
     pub(super) fn contains(&self, number: EntryNumber) -> bool {

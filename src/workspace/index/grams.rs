@@ -10,8 +10,8 @@ const GRAM_BITS: u32 = 18;
 const SET_WORDS: usize = 1 << (GRAM_BITS - 6);
 /// Makes neighbouring keys land far apart: a prime near the golden ratio of 2^32.
 const SPREAD: u32 = 0x9E37_79B1;
-/// How many bits of a filter there are for each gram.
-const BITS_PER_GRAM: u32 = 2;
+/// How many bits of a filter there are for four grams.
+const BITS_FOR_FOUR_GRAMS: u32 = 7;
 /// The narrowest filter. All widths are multiples of it: a word.
 const NARROWEST: u32 = 64;
 /// The widest filter. A text with more grams than it is made for is a candidate more often.
@@ -50,7 +50,7 @@ pub(super) fn folded(byte: u8) -> u8 {
 /// The width of the filter for this many grams. Widths grow by a quarter, so that texts of about the same
 /// size have filters of one width, and at most a fifth of a filter is more than was asked for.
 fn width_for(grams: u32) -> u32 {
-    let wanted = grams.saturating_mul(BITS_PER_GRAM);
+    let wanted = grams.saturating_mul(BITS_FOR_FOUR_GRAMS) / 4;
     let mut width = NARROWEST;
     while width < wanted && width < WIDEST {
         width += (width / 4 / NARROWEST).max(1) * NARROWEST;

@@ -6,11 +6,12 @@ use std::{
 
 use super::{
     Candidates, EntryNumber, IndexedFiles, SearchPlan, WhyCold,
+    entry_table::EntryView,
     file_set::FileSet,
     need::Need,
     ready_index::ReadyIndex,
     tree::WatchedTree,
-    tree_walk::{IndexedTreeVisitor, start_in, walk_tree},
+    tree_walk::{IndexedTreeVisitor, start_in, walk_some, walk_tree},
 };
 use crate::workspace::{
     search::{FoundFile, Scope, SmallestItems},
@@ -37,9 +38,22 @@ impl ReadyIndex {
         for folder in self.tree.odd_folders() {
             marked.mark(&self.tree, folder);
         }
-        let mut planner = Planner::new(Some(&marked));
-        planner.every_folder = scope.selection.may_take_ignored();
-        walk_tree(&self.tree, scope, WalkedFiles::Selected, &mut planner)?;
+        marked.sort(&self.tree);
+        let mut planner = Planner::new(Some(&marked.all));
+        let selected = WalkedFiles::Selected;
+        if scope.selection.may_take_ignored() {
+            // There may be directories in which nothing is known, and therefore nothing marked.
+            planner.every_folder = true;
+            walk_tree(&self.tree, scope, selected, &mut planner)?;
+        } else {
+            walk_some(
+                &self.tree,
+                |it| marked.within(&self.tree, it),
+                scope,
+                selected,
+                &mut planner,
+            )?;
+        }
         Ok(SearchPlan { plan: planner.plan, candidates })
     }
 
@@ -103,16 +117,40 @@ fn files_below(tree: &WatchedTree, start: EntryNumber, most: usize) -> Option<Ve
 
 /// Entries that are wanted, and the directories that lead to them.
 #[derive(Default)]
-struct MarkedFiles(FileSet);
+struct MarkedFiles {
+    all: FileSet,
+    /// Each with the directory that it is in.
+    by_folder: Vec<(EntryNumber, EntryNumber)>,
+}
 
 impl MarkedFiles {
     fn mark(&mut self, tree: &WatchedTree, entry: EntryNumber) {
         let mut at = Some(entry);
         while let Some(number) = at
-            && self.0.insert(number)
+            && self.all.insert(number)
         {
             at = tree.parent(number);
+            self.by_folder.extend(at.map(|folder| (folder, number)));
         }
+    }
+
+    /// Sorts them by directory, and those of each by name.
+    fn sort(&mut self, tree: &WatchedTree) {
+        let name = |number| tree.entry(number).map(|it| it.name.as_encoded_bytes());
+        self.by_folder.sort_unstable_by(|one, other| {
+            one.0.cmp(&other.0).then_with(|| name(one.1).cmp(&name(other.1)))
+        });
+    }
+
+    /// Those in a directory.
+    fn within<'t>(
+        &self,
+        tree: &'t WatchedTree,
+        folder: EntryNumber,
+    ) -> impl Iterator<Item = EntryView<'t>> + use<'_, 't> {
+        let from = self.by_folder.partition_point(|it| it.0 < folder);
+        let rest = self.by_folder.get(from..).unwrap_or_default();
+        rest.iter().take_while(move |it| it.0 == folder).filter_map(|it| tree.entry(it.1))
     }
 }
 
@@ -122,13 +160,13 @@ struct Planner<'m> {
     /// The places of the directories that lead to the current one.
     places: Vec<usize>,
     /// What is wanted; everything if there is none.
-    marked: Option<&'m MarkedFiles>,
+    marked: Option<&'m FileSet>,
     /// Whether directories are entered although nothing in them is marked.
     every_folder: bool,
 }
 
 impl<'m> Planner<'m> {
-    fn new(marked: Option<&'m MarkedFiles>) -> Self {
+    fn new(marked: Option<&'m FileSet>) -> Self {
         Self { plan: WalkPlan::new(), places: vec![0], marked, every_folder: false }
     }
 
@@ -139,7 +177,7 @@ impl<'m> Planner<'m> {
 
 impl IndexedTreeVisitor for Planner<'_> {
     fn wants_file(&self, file: EntryNumber) -> bool {
-        self.marked.is_none_or(|it| it.0.contains(file))
+        self.marked.is_none_or(|it| it.contains(file))
     }
 
     fn wants_folder(&self, folder: EntryNumber) -> bool {

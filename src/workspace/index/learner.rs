@@ -1,7 +1,7 @@
 //! The thread that learns what is in files, while searches go on.
 //!
 //! It has the lowest priority, holds no lock while it reads, and sleeps until it is woken when there is
-//! nothing to learn.
+//! nothing to learn. Where there is much to learn, another one of the same priority helps.
 
 use std::{
     collections::BTreeMap,
@@ -25,8 +25,12 @@ use super::{
 const SETTLING: Duration = Duration::from_secs(5);
 /// What is a large file in this respect.
 const LARGE_BYTES: u64 = 1024 * 1024;
-/// The memory of the thread for calls.
+/// The memory of a thread for calls.
 const STACK_BYTES: usize = 256 * 1024;
+/// On how many threads files are learned at most: as many as one search is sure to have, if there are that many.
+const MAX_THREADS: usize = 2;
+/// How many files are worth another thread.
+const FILES_FOR_A_THREAD: usize = 32;
 
 /// A file to learn, and what it was when it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,21 +159,24 @@ fn run(source: &dyn LearnSource, signals: &LearnerSignals) {
     }
 }
 
-/// Learns files on one thread.
+/// Learns files.
 struct Learning<'s> {
     source: &'s dyn LearnSource,
-    reader: LearningReader,
+    /// One for each thread that learns.
+    readers: Vec<LearningReader>,
     /// Files that were about to be learned while they were still being written.
     unsettled: BTreeMap<EntryNumber, EntryVersion>,
 }
 
 impl<'s> Learning<'s> {
     fn new(source: &'s dyn LearnSource) -> Self {
-        Self { source, reader: LearningReader::new(), unsettled: BTreeMap::new() }
+        let threads = thread::available_parallelism().map_or(1, |it| it.get().min(MAX_THREADS));
+        let readers = std::iter::repeat_with(LearningReader::new).take(threads).collect();
+        Self { source, readers, unsettled: BTreeMap::new() }
     }
 
     /// Learns until there is nothing more to learn for now, or until `is_stopped`.
-    fn learn_all(&mut self, is_stopped: &dyn Fn() -> bool) {
+    fn learn_all(&mut self, is_stopped: &(dyn Fn() -> bool + Sync)) {
         let earlier = std::mem::take(&mut self.unsettled);
         let mut files: Vec<FileToLearn> =
             earlier.into_iter().map(|(file, version)| FileToLearn { file, version }).collect();
@@ -178,26 +185,86 @@ impl<'s> Learning<'s> {
             if files.is_empty() {
                 break;
             }
-            for file in files.drain(..) {
-                // A file that cannot be read stays unlearned, and a search tells why.
-                let learned = self.learn(file, is_stopped);
-                if is_stopped() || matches!(learned, Ok(Some(Committed::NoRoom))) {
-                    return;
-                }
+            if !self.learn_some(&files, is_stopped) {
+                return;
             }
+            files.clear();
         }
         while !is_stopped() && self.source.tidy() {}
     }
 
+    /// Learns some files, on several threads if they are many. Returns false if no more are to be learned.
+    fn learn_some(
+        &mut self,
+        files: &[FileToLearn],
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> bool {
+        let threads = (files.len() / FILES_FOR_A_THREAD).clamp(1, self.readers.len());
+        let share = files.len().div_ceil(threads);
+        let source = self.source;
+        let parts = self.readers.iter_mut().zip(files.chunks(share));
+        let learned: Vec<LearnedShare> = thread::scope(|scope| {
+            let mut parts = parts.map(|(reader, files)| LearningShare { source, reader, files });
+            let own = parts.next();
+            let others: Vec<_> = parts
+                .map(|mut it| {
+                    let stack = thread::Builder::new().stack_size(STACK_BYTES);
+                    stack.spawn_scoped(scope, move || it.learn(is_stopped))
+                })
+                .collect();
+            let own = own.map(|mut it| it.learn(is_stopped));
+            // What a thread did not learn that could not be started, or that panicked, stays unlearned.
+            own.into_iter()
+                .chain(others.into_iter().flatten().filter_map(|it| it.join().ok()))
+                .collect()
+        });
+        let mut goes_on = true;
+        for share in learned {
+            goes_on &= share.goes_on;
+            self.unsettled.extend(share.unsettled);
+        }
+        goes_on
+    }
+}
+
+/// The files that one thread learns.
+struct LearningShare<'l> {
+    source: &'l dyn LearnSource,
+    reader: &'l mut LearningReader,
+    files: &'l [FileToLearn],
+}
+
+/// What came of it.
+struct LearnedShare {
+    unsettled: Vec<(EntryNumber, EntryVersion)>,
+    /// Whether there is room for more.
+    goes_on: bool,
+}
+
+impl LearningShare<'_> {
+    fn learn(&mut self, is_stopped: &dyn Fn() -> bool) -> LearnedShare {
+        let mut share = LearnedShare { unsettled: Vec::new(), goes_on: true };
+        for file in self.files {
+            // A file that cannot be read stays unlearned, and a search tells why.
+            let learned = self.learn_file(*file, &mut share, is_stopped);
+            if is_stopped() || matches!(learned, Ok(Some(Committed::NoRoom))) {
+                share.goes_on = false;
+                break;
+            }
+        }
+        share
+    }
+
     /// Learns a file, unless it changes meanwhile or is still being written.
-    fn learn(
+    fn learn_file(
         &mut self,
         file: FileToLearn,
+        share: &mut LearnedShare,
         is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<Option<Committed>> {
         let mut opened = self.source.open(file)?;
         if is_being_written(&opened)? {
-            self.unsettled.insert(file.file, file.version);
+            share.unsettled.push((file.file, file.version));
             return Ok(None);
         }
         let learned = self.reader.read(&mut opened, is_stopped)?;

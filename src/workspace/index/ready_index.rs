@@ -13,7 +13,7 @@ use super::{
 };
 
 /// How many files the learner gets at once.
-const FILES_AT_ONCE: usize = 64;
+const FILES_AT_ONCE: usize = 256;
 /// On how many threads stamps are compared before an answer.
 const SWEEP_THREADS: usize = 2;
 
@@ -124,6 +124,13 @@ impl ReadyIndex {
         }
         self.is_learning = !files.is_empty();
         self.handed_out = files.iter().map(|it| it.file).collect();
+    }
+
+    /// Gives back memory that is only there for growth.
+    pub(super) fn shrink(&mut self) {
+        self.unlearned.shrink_to_fit();
+        self.ignored.shrink_to_fit();
+        self.signatures.shrink();
     }
 
     /// Where a file is, unless it has changed since it was given to the learner.

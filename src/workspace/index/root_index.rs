@@ -323,6 +323,7 @@ impl LearnSource for RootIndex {
             && let Some(began) = began.take()
         {
             *last_build = Some(began.elapsed());
+            ready.shrink();
         }
     }
 

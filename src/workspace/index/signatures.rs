@@ -6,6 +6,7 @@
 use super::{
     candidates::{Candidates, ReadVerdict},
     file_number::EntryNumber,
+    file_set::FileSet,
     need::Need,
     slice_block::TextOwner,
     slices::{BitSlices, TextPlace},
@@ -24,6 +25,20 @@ pub(crate) struct Signatures {
     /// How much memory there is for files of several texts.
     texts_memory: usize,
     counts: SignatureCounts,
+    sets: FileSets,
+}
+
+/// Files that searches have to do with whatever they look for, so that the others need not be looked at.
+#[derive(Default)]
+struct FileSets {
+    /// All that there are.
+    all: FileSet,
+    /// Those of which only a search can tell what is in them.
+    unclear: FileSet,
+    /// Those that a search streams.
+    large: FileSet,
+    /// Those with binary data.
+    binary: FileSet,
 }
 
 /// How many files there are, and how many of them are known.
@@ -92,12 +107,16 @@ impl Signatures {
             max_memory,
             texts_memory: 0,
             counts: SignatureCounts::default(),
+            sets: FileSets::default(),
         }
     }
 
     /// About how much memory it takes.
     pub(crate) fn memory(&self) -> usize {
-        self.slices.memory() + self.files.capacity() * size_of::<KnownFile>() + self.texts_memory
+        let FileSets { all, unclear, large, binary } = &self.sets;
+        let sets: usize = [all, unclear, large, binary].into_iter().map(FileSet::memory).sum();
+        let files = self.files.capacity() * size_of::<KnownFile>();
+        self.slices.memory() + files + self.texts_memory + sets
     }
 
     /// How many files there are, and how many of them are known.
@@ -108,6 +127,11 @@ impl Signatures {
     /// Allows more memory, or less for what is learned from now on.
     pub(crate) fn allow_memory(&mut self, max_memory: usize) {
         self.max_memory = max_memory;
+    }
+
+    /// Gives back memory that is only there for growth.
+    pub(super) fn shrink(&mut self) {
+        self.files.shrink_to_fit();
     }
 
     /// Whether a file is known.
@@ -215,6 +239,10 @@ impl Signatures {
         self.counts.files += usize::from(new.is_there());
         self.counts.learned += usize::from(new.is_learned());
         self.texts_memory += new.memory();
+        self.sets.all.set(file, new.is_there());
+        self.sets.unclear.set(file, new.is_unclear());
+        self.sets.large.set(file, new.is_large());
+        self.sets.binary.set(file, new.has_binary());
         let old = std::mem::replace(known, new);
         self.counts.files -= usize::from(old.is_there());
         self.counts.learned -= usize::from(old.is_learned());
@@ -236,25 +264,17 @@ impl Signatures {
 
     /// What a search with this need has to read of every file.
     pub(crate) fn candidates(&self, need: &Need) -> Candidates {
-        let mut verdicts: Vec<ReadVerdict> =
-            self.files.iter().map(|it| it.unless_found(need)).collect();
         let mut found = Vec::new();
-        self.slices.each_match(&need.formula, &mut |owner| {
-            let verdict = verdicts.get_mut(owner.file.0 as usize);
-            let (Some(verdict), Some(known)) = (verdict, self.files.get(owner.file.0 as usize))
-            else {
-                return;
-            };
-            match known {
-                KnownFile::Texts(known) if known.is_divisible && *verdict != ReadVerdict::Whole => {
-                    *verdict = ReadVerdict::Texts;
-                    found.push((owner.file, owner.text));
-                }
-                _ => *verdict = ReadVerdict::Whole,
-            }
-        });
+        self.slices.each_match(&need.formula, &mut |owner| found.push((owner.file, owner.text)));
         found.sort_unstable();
-        Candidates::new(verdicts, self.ranges(&found))
+        let of_files = found.chunk_by(|one, other| one.0 == other.0);
+        let found = of_files.filter_map(|it| self.found_in(it, need));
+        let unclear = self.sets.unclear.iter().map(|it| (it, ReadVerdict::Whole));
+        let spanned = self.sets.large.iter().filter(|_| need.spans_lines);
+        let spanned = spanned.map(|it| (it, ReadVerdict::Whole));
+        let binary = self.sets.binary.iter().map(|it| (it, ReadVerdict::Binary));
+        let verdicts = unclear.chain(spanned).chain(found).chain(binary);
+        Candidates::new(verdicts.collect(), self.sets.all.clone())
     }
 
     /// The same for some files only: less work if these are few. The others are not known to it.
@@ -263,51 +283,44 @@ impl Signatures {
         files: impl Iterator<Item = EntryNumber>,
         need: &Need,
     ) -> Candidates {
-        let mut verdicts = vec![ReadVerdict::Unknown; self.files.len()];
-        let mut found = Vec::new();
         let may_match = |place: TextPlace| self.slices.may_match(place, &need.formula);
+        let (mut verdicts, mut judged) = (Vec::new(), FileSet::default());
         for file in files {
             let Some(known) = self.files.get(file.0 as usize) else { continue };
-            let mut verdict = known.unless_found(need);
-            match known {
-                KnownFile::Absent | KnownFile::Unlearned | KnownFile::Unclear => {}
-                KnownFile::Text { place, .. } => {
-                    if place.is_some_and(may_match) {
-                        verdict = ReadVerdict::Whole;
-                    }
-                }
-                KnownFile::Texts(known) if known.is_divisible && verdict != ReadVerdict::Whole => {
-                    for (number, text) in (0_u32..).zip(&known.texts) {
-                        if may_match(text.place) {
-                            verdict = ReadVerdict::Texts;
-                            found.push((file, number));
-                        }
-                    }
-                }
-                KnownFile::Texts(known) => {
-                    if known.texts.iter().any(|it| may_match(it.place)) {
-                        verdict = ReadVerdict::Whole;
-                    }
-                }
+            if !known.is_there() {
+                continue;
             }
-            if let Some(it) = verdicts.get_mut(file.0 as usize) {
-                *it = verdict;
+            judged.insert(file);
+            let texts = (0_u32..).zip(known.places());
+            let found: Vec<(EntryNumber, u32)> =
+                texts.filter(|it| may_match(it.1)).map(|it| (file, it.0)).collect();
+            if known.is_read_by_all(need) {
+                verdicts.push((file, ReadVerdict::Whole));
+            } else if let Some(verdict) = self.found_in(&found, need) {
+                verdicts.push(verdict);
+            } else if known.has_binary() {
+                verdicts.push((file, ReadVerdict::Binary));
             }
         }
-        found.sort_unstable();
-        Candidates::new(verdicts, self.ranges(&found))
+        Candidates::new(verdicts, judged)
     }
 
-    /// Where the texts are, by file. They come by file and in their order.
-    fn ranges(&self, found: &[(EntryNumber, u32)]) -> Vec<(EntryNumber, FileTexts)> {
-        let of_files = found.chunk_by(|one, other| one.0 == other.0);
-        let of_file = |texts: &[(EntryNumber, u32)]| {
-            let (file, _) = *texts.first()?;
-            let KnownFile::Texts(known) = self.files.get(file.0 as usize)? else { return None };
-            let ranges = texts.iter().filter_map(|(_, number)| known.range(*number as usize));
-            Some((file, FileTexts { stamp: known.stamp, ranges: ranges.collect() }))
+    /// What is to be read of the file of these texts, which may match, in their order. `None` for no texts.
+    fn found_in(
+        &self,
+        texts: &[(EntryNumber, u32)],
+        need: &Need,
+    ) -> Option<(EntryNumber, ReadVerdict)> {
+        let (file, _) = *texts.first()?;
+        let known = self.files.get(file.0 as usize)?;
+        let verdict = match known {
+            KnownFile::Texts(known) if known.is_divisible && !need.spans_lines => {
+                let ranges = texts.iter().filter_map(|(_, number)| known.range(*number as usize));
+                ReadVerdict::Texts(FileTexts { stamp: known.stamp, ranges: ranges.collect() })
+            }
+            _ => ReadVerdict::Whole,
         };
-        of_files.filter_map(of_file).collect()
+        Some((file, verdict))
     }
 }
 
@@ -329,21 +342,41 @@ impl KnownFile {
         }
     }
 
-    /// What is to be read of the file if no text of it may match.
-    fn unless_found(&self, need: &Need) -> ReadVerdict {
-        let traits = match self {
-            Self::Absent => return ReadVerdict::Unknown,
-            Self::Unlearned | Self::Unclear => return ReadVerdict::Whole,
-            Self::Text { traits, .. } => *traits,
-            Self::Texts(known) => FileTraits { is_large: true, has_binary: known.has_binary },
-        };
-        if need.spans_lines && traits.is_large {
-            ReadVerdict::Whole
-        } else if traits.has_binary {
-            ReadVerdict::Binary
-        } else {
-            ReadVerdict::Nothing
+    /// Whether every search with such a need reads the file, whatever is in it.
+    fn is_read_by_all(&self, need: &Need) -> bool {
+        self.is_unclear() || need.spans_lines && self.is_large()
+    }
+
+    /// Whether only a search can tell what is in it.
+    fn is_unclear(&self) -> bool {
+        matches!(self, Self::Unlearned | Self::Unclear)
+    }
+
+    /// Whether a search streams it.
+    fn is_large(&self) -> bool {
+        match self {
+            Self::Text { traits, .. } => traits.is_large,
+            Self::Texts(_) => true,
+            Self::Absent | Self::Unlearned | Self::Unclear => false,
         }
+    }
+
+    fn has_binary(&self) -> bool {
+        match self {
+            Self::Text { traits, .. } => traits.has_binary,
+            Self::Texts(known) => known.has_binary,
+            Self::Absent | Self::Unlearned | Self::Unclear => false,
+        }
+    }
+
+    /// Where its texts are.
+    fn places(&self) -> impl Iterator<Item = TextPlace> {
+        let (single, several) = match self {
+            Self::Text { place, .. } => (*place, [].as_slice()),
+            Self::Texts(known) => (None, &*known.texts),
+            Self::Absent | Self::Unlearned | Self::Unclear => (None, [].as_slice()),
+        };
+        single.into_iter().chain(several.iter().map(|it| it.place))
     }
 }
 

@@ -8,8 +8,9 @@ use std::{fs::File, io, io::Read as _};
 use super::grams::{Filter, GramSet};
 use crate::workspace::search::{ContentStamp, SMALL_FILE_BYTES};
 
-/// A text is about this long: it ends with the first line that makes it longer.
-const TEXT_BYTES: usize = 64 * 1024;
+/// A text is about this long: it ends with the first line that makes it longer. With longer texts more of a file is
+/// read for one match, and words that are apart look like one more often; shorter ones take more memory.
+const TEXT_BYTES: usize = 32 * 1024;
 /// The longest text that is noted. A file with a longer line is always searched.
 const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
 /// The largest file that is noted, unless it is binary. A larger one is always searched.
@@ -99,6 +100,7 @@ impl LearningReader {
         is_stopped: &dyn Fn() -> bool,
     ) -> io::Result<Option<LearnedContent>> {
         let is_small = stamp.bytes() < SMALL_FILE_BYTES as u64;
+        let is_only_one = stamp.bytes() <= TEXT_BYTES as u64;
         let mut cutter = TextCutter::new(&mut self.grams);
         let (mut total, mut has_mark, mut then_binary) = (0_u64, false, false);
         while total < stamp.bytes() {
@@ -133,7 +135,7 @@ impl LearningReader {
             let text = piece.get_mut(..text_bytes.unwrap_or(bytes)).unwrap_or_default();
             text.make_ascii_lowercase();
             let is_too_large = stamp.bytes() > MAX_FILE_BYTES && !then_binary;
-            if is_too_large || !cutter.add(text, is_small) {
+            if is_too_large || !cutter.add(text, is_only_one) {
                 return Ok(Some(LearnedContent::Unclear));
             }
             if then_binary {

@@ -5,6 +5,7 @@ use std::{ffi::OsStr, path::Path, sync::Arc};
 
 use super::{
     EntryNumber, WhyCold,
+    entry_table::EntryView,
     tree::{PlaceInTree, WatchedTree},
 };
 use crate::workspace::{
@@ -49,11 +50,22 @@ pub(super) fn walk_tree(
     taken: WalkedFiles,
     visitor: &mut impl IndexedTreeVisitor,
 ) -> Result<(), WhyCold> {
+    walk_some(tree, |folder| tree.entries(folder), scope, taken, visitor)
+}
+
+/// The same, but only through those entries of each directory that `entries_of` gives, in the order of their names.
+pub(super) fn walk_some<'t, I: Iterator<Item = EntryView<'t>>>(
+    tree: &'t WatchedTree,
+    entries_of: impl Fn(EntryNumber) -> I,
+    scope: &Scope<'_>,
+    taken: WalkedFiles,
+    visitor: &mut impl IndexedTreeVisitor,
+) -> Result<(), WhyCold> {
     let start = start_in(tree, scope.start, scope.selection)?;
     let mut path = scope.start.absolute().to_owned();
     let start_bytes = path.as_os_str().len();
     let mut judge = EntryJudge::new(scope.selection, scope.visibility, taken, start_bytes);
-    let mut open = vec![TreeLevel { folder: start, entries: tree.entries(start), left_out: false }];
+    let mut open = vec![TreeLevel { folder: start, entries: entries_of(start), left_out: false }];
     judge.go_to(&path, 0);
     while let Some(level) = open.last_mut() {
         let Some(entry) = level.entries.next() else {
@@ -93,7 +105,7 @@ pub(super) fn walk_tree(
                 check_naming(tree, scope.selection, entry.number, &path, open.len())?;
                 judge.go_to(&path, open.len());
                 visitor.enter(entry.name, left_out);
-                let entries = tree.entries(entry.number);
+                let entries = entries_of(entry.number);
                 open.push(TreeLevel { folder: entry.number, entries, left_out });
             }
             EntryKind::Link | EntryKind::Other => {}

@@ -26,7 +26,40 @@ pub(super) struct TextScanner {
     searcher: Searcher,
     before: usize,
     after: usize,
-    text: Vec<u8>,
+    text: TextBuffer,
+}
+
+/// What was read last. It only grows: what is left over is overwritten.
+#[derive(Default)]
+struct TextBuffer {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl TextBuffer {
+    fn text(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Reads a part of a file: all of it, or what is left of it if the file has become shorter.
+    fn read(&mut self, file: &mut File, start: u64, bytes: u64) -> io::Result<()> {
+        let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted, 0);
+        }
+        file.seek(SeekFrom::Start(start))?;
+        // Not `read_to_end`, which reads once more to find the end.
+        self.length = 0;
+        while let Some(room) = self.bytes.get_mut(self.length..wanted).filter(|it| !it.is_empty()) {
+            match file.read(room) {
+                Ok(0) => break,
+                Ok(read) => self.length += read,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl TextScanner {
@@ -34,7 +67,7 @@ impl TextScanner {
     pub(super) fn new(builder: &mut SearcherBuilder, details: Details) -> Self {
         // A byte order mark is one only at the start of a file.
         let searcher = builder.bom_sniffing(false).build();
-        Self { searcher, before: details.before, after: details.after, text: Vec::new() }
+        Self { searcher, before: details.before, after: details.after, text: TextBuffer::default() }
     }
 
     /// Searches the texts of a file. Returns false, before anything was found, if the whole file has to be
@@ -59,12 +92,12 @@ impl TextScanner {
             if sink.full || matcher.is_cancelled() {
                 break;
             }
-            read_at(file, range.start, range.bytes, &mut self.text)?;
+            self.text.read(file, range.start, range.bytes)?;
             sink.sink.go_to_text(range.lines_before);
             if sink.rows == RowsSoFar::Here {
                 sink.rows = RowsSoFar::Before;
             }
-            self.searcher.search_slice(matcher, &self.text, &mut sink)?;
+            self.searcher.search_slice(matcher, self.text.text(), &mut sink)?;
         }
         Ok(true)
     }
@@ -108,15 +141,16 @@ impl TextScanner {
         if self.before > 0 {
             let bytes = range.start.min(CONTEXT_BYTES);
             let from = range.start - bytes;
-            read_at(file, from, bytes, &mut self.text)?;
+            self.text.read(file, from, bytes)?;
             // The text before ends with a line, whose end is the first one met.
-            let mut ends = memchr::memrchr_iter(b'\n', &self.text).skip(self.before);
+            let mut ends = memchr::memrchr_iter(b'\n', self.text.text()).skip(self.before);
             let start = match ends.next() {
                 Some(at) => from + at as u64 + 1,
                 None if from == 0 => 0,
                 None => return Ok(None),
             };
-            let lines = memchr::memchr_iter(b'\n', &self.text).count().min(self.before) as u64;
+            let lines =
+                memchr::memchr_iter(b'\n', self.text.text()).count().min(self.before) as u64;
             wider.bytes += range.start - start;
             wider.start = start;
             wider.lines_before = range.lines_before.saturating_sub(lines);
@@ -124,8 +158,8 @@ impl TextScanner {
         let end = range.start + range.bytes;
         if self.after > 0 && end < file_bytes {
             let bytes = (file_bytes - end).min(CONTEXT_BYTES);
-            read_at(file, end, bytes, &mut self.text)?;
-            let mut ends = memchr::memchr_iter(b'\n', &self.text).skip(self.after - 1);
+            self.text.read(file, end, bytes)?;
+            let mut ends = memchr::memchr_iter(b'\n', self.text.text()).skip(self.after - 1);
             wider.bytes += match ends.next() {
                 Some(at) => at as u64 + 1,
                 None if end + bytes == file_bytes => bytes,
@@ -134,14 +168,6 @@ impl TextScanner {
         }
         Ok(Some(wider))
     }
-}
-
-/// Reads a part of a file: all of it, or what is left of it if the file has become shorter.
-fn read_at(file: &mut File, start: u64, bytes: u64, into: &mut Vec<u8>) -> io::Result<()> {
-    into.clear();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(bytes).read_to_end(into)?;
-    Ok(())
 }
 
 /// Passes on what is found in the texts of a file as if it had been searched at once.

@@ -86,8 +86,12 @@ pub(crate) struct Folder {
     /// `None` on file systems such as `/proc`, whose files must not be opened.
     #[cfg(target_os = "linux")]
     short_reads: OnceLock<Option<ShortReads>>,
+    /// None for a directory that was closed, or that a plan knows.
     #[cfg(unix)]
     handle: Option<OwnedFd>,
+    /// Whether a plan knows what is in it, so that its files are opened by their paths below the start.
+    #[cfg(target_os = "linux")]
+    is_planned: bool,
     /// The descriptor while a thread works in a directory that had been closed.
     #[cfg(unix)]
     opened_again: Mutex<Option<Arc<OwnedFd>>>,
@@ -115,6 +119,8 @@ impl Folder {
             short_reads: OnceLock::new(),
             #[cfg(unix)]
             handle: Some(handle),
+            #[cfg(target_os = "linux")]
+            is_planned: false,
             #[cfg(unix)]
             opened_again: Mutex::default(),
             open_handles: Arc::new(AtomicUsize::new(1)),
@@ -132,6 +138,7 @@ impl Folder {
             depth,
             short_reads: OnceLock::new(),
             handle: Some(handle),
+            is_planned: false,
             opened_again: Mutex::default(),
             open_handles: Arc::new(AtomicUsize::new(1)),
         }
@@ -168,6 +175,13 @@ impl Folder {
     /// What a short read of a file in this directory means. An error if the directory is on a file system
     /// such as `/proc`, whose files must not be opened; it may be mounted anywhere.
     pub(crate) fn short_reads(&self) -> io::Result<ShortReads> {
+        // What a plan knows is on the same file system, or is not opened.
+        #[cfg(target_os = "linux")]
+        if self.is_planned
+            && let Some(parent) = &self.parent
+        {
+            return parent.short_reads();
+        }
         #[cfg(target_os = "linux")]
         return self
             .short_reads
@@ -190,8 +204,6 @@ impl Folder {
         if path_bytes > MAX_PATH_BYTES {
             return Err(io::Error::other(format!("its path has more than {MAX_PATH_BYTES} bytes")));
         }
-        let depth = self.depth + 1;
-        let keeps_path = path_bytes <= MAX_KEPT_PATH_BYTES || depth.is_multiple_of(KEPT_EVERY);
         #[cfg(unix)]
         let handle = self.with_handle(|it| open_folder(it, name))?;
         #[cfg(target_os = "linux")]
@@ -203,7 +215,32 @@ impl Folder {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         self.open_handles.fetch_add(1, Ordering::Relaxed);
-        Ok(Self {
+        let mut entered = self.closed(name);
+        #[cfg(unix)]
+        {
+            entered.handle = Some(handle);
+        }
+        Ok(entered)
+    }
+
+    /// A directory in this one of which a plan knows what is in it. It is not opened before that is needed.
+    pub(super) fn enter_planned(self: &Arc<Self>, name: &OsStr) -> io::Result<Self> {
+        // Only where the system opens a file by its path without following links on the way.
+        #[cfg(target_os = "linux")]
+        if self.path_bytes + 1 + name.len() <= MAX_KEPT_PATH_BYTES {
+            let mut entered = self.closed(name);
+            entered.is_planned = true;
+            return Ok(entered);
+        }
+        self.enter(name)
+    }
+
+    /// A directory in this one that is not open.
+    fn closed(self: &Arc<Self>, name: &OsStr) -> Self {
+        let path_bytes = self.path_bytes + 1 + name.len();
+        let depth = self.depth + 1;
+        let keeps_path = path_bytes <= MAX_KEPT_PATH_BYTES || depth.is_multiple_of(KEPT_EVERY);
+        Self {
             parent: Some(Arc::clone(self)),
             name: name.to_owned(),
             path: keeps_path.then(|| self.path().join(name).into()),
@@ -212,11 +249,13 @@ impl Folder {
             #[cfg(target_os = "linux")]
             short_reads: OnceLock::new(),
             #[cfg(unix)]
-            handle: Some(handle),
+            handle: None,
+            #[cfg(target_os = "linux")]
+            is_planned: false,
             #[cfg(unix)]
             opened_again: Mutex::default(),
             open_handles: Arc::clone(&self.open_handles),
-        })
+        }
     }
 
     /// Closes the descriptor if too many are open. The directory is reopened when it is needed.
@@ -253,10 +292,31 @@ impl Folder {
 
     /// Opens a file of this directory, without following links.
     pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<File> {
+        #[cfg(target_os = "linux")]
+        if self.is_planned
+            && let Some(opened) = self.open_by_path(name)
+        {
+            return opened;
+        }
         #[cfg(unix)]
         return self.with_handle(|it| regular_file::open_listed(it, name));
         #[cfg(not(unix))]
         regular_file::open_named(&self.path().join(name))
+    }
+
+    /// Opens a file by its path below the nearest directory that is open, in one step. `None` if that cannot be done
+    /// here, or something on the way is no directory of the same file system any more.
+    #[cfg(target_os = "linux")]
+    fn open_by_path(&self, name: &OsStr) -> Option<io::Result<File>> {
+        let mut above = self.parent.as_deref();
+        while let Some(folder) = above
+            && folder.handle.is_none()
+        {
+            above = folder.parent.as_deref();
+        }
+        let open = above?;
+        let below = self.path.as_deref()?.strip_prefix(open.path.as_deref()?).ok()?;
+        regular_file::open_below(open.handle()?, &below.join(name))
     }
 
     /// Opens a settings file by its path relative to this directory. Links are followed.

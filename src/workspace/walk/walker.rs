@@ -248,11 +248,14 @@ where
             return (self.visitor.visit(folder, files, &done), None);
         }
         let mut noticed = Noticed::default();
-        match folder.enter(name) {
+        let place = match entries {
+            ContentsFrom::Plan(planned) => planned.place(from),
+            ContentsFrom::Listing { .. } => None,
+        };
+        let entered = if place.is_some() { folder.enter_planned(name) } else { folder.enter(name) };
+        match entered {
             Ok(entered) => {
-                if let ContentsFrom::Plan(planned) = entries
-                    && let Some(place) = planned.place(from)
-                {
+                if let Some(place) = place {
                     let planned = self.run.walk.plan.and_then(|it| it.folder(place));
                     return (None, planned.and_then(|it| Self::planned(entered, it)));
                 }
