@@ -1,8 +1,9 @@
 // What is left of a sandbox when whoever made it is killed: nothing that runs, and nothing that stands in the way.
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { ToolRegistry } from "../index.js";
 import { alive, childrenOf, eventually, marker } from "./support/processes.js";
 import { useRegistries } from "./support/registries.js";
 import { root } from "./support/runtimes.js";
@@ -70,16 +71,29 @@ describe("when a command runs in a sandbox", () => {
   });
 });
 
+async function levelOf(registry: ToolRegistry): Promise<string | undefined> {
+  const { isError, _meta } = await registry.call("Bash", { command: "true" });
+  const facts = _meta?.["toolwright/command"] as { sandbox?: { level: string } } | undefined;
+  return isError ? "not run" : facts?.sandbox?.level;
+}
+
+test("a host whose supervisor did not start at first has a sandbox later", async () => {
+  const supervisorPath = workspace.write("own/toolwright-supervisor", "#!/bin/sh\nexit 1\n");
+  chmodSync(supervisorPath, 0o755);
+  const registry = registryHere({ shell: { supervisorPath } });
+  expect([await levelOf(registry), await levelOf(registry)]).toEqual(["none", "none"]);
+  copyFileSync(join(root, "native/toolwright-supervisor"), `${supervisorPath}-good`);
+  renameSync(`${supervisorPath}-good`, supervisorPath);
+  const isSandboxed = async () => (await levelOf(registry)) === "namespaces";
+  await expect.poll(isSandboxed, { timeout: 60_000, interval: 500 }).toBe(true);
+});
+
 test("a host whose supervisor is gone and does not start runs nothing without a sandbox until it does", async () => {
   const supervisorPath = workspace.path("own/toolwright-supervisor");
   mkdirSync(workspace.path("own"));
   copyFileSync(join(root, "native/toolwright-supervisor"), supervisorPath);
   const registry = registryHere({ shell: { supervisorPath } });
-  const level = async () => {
-    const { isError, _meta } = await registry.call("Bash", { command: "true" });
-    const facts = _meta?.["toolwright/command"] as { sandbox?: { level: string } } | undefined;
-    return isError ? "not run" : facts?.sandbox?.level;
-  };
+  const level = () => levelOf(registry);
   const before = new Set(childrenOf(process.pid).map((it) => it.pid));
   expect(await level()).toBe("namespaces");
   const isNew = (it: { pid: number; name: string }) =>

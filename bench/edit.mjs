@@ -10,7 +10,8 @@ export const edit = new Suite("edit");
 
 const projectPath = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
 process.once("exit", () => rmSync(projectPath, { recursive: true, force: true }));
-const registry = createToolRegistry({ projectPath, permissionMode: "bypassPermissions" });
+const options = { projectPath, permissionMode: "bypassPermissions" };
+const registry = createToolRegistry({ ...options, index: "off" });
 
 /** Source text of about the given size, with one unique line in its middle. */
 function source(bytes) {
@@ -66,16 +67,17 @@ async function replaceLinesInJs(file, from, to) {
   await writeFile(file, lines.join("\n"));
 }
 
-async function replaceNatively(file_path, old_string, new_string) {
-  const result = await registry.call("Edit", { file_path, old_string, new_string });
+const replaceBy = (editor) => async (file_path, old_string, new_string) => {
+  const result = await editor.call("Edit", { file_path, old_string, new_string });
   if (result.isError) throw new Error(result.error.message);
-}
+};
+const replaceNatively = replaceBy(registry);
 
 /** Makes a contender with its own file, which it changes back and forth. */
-async function contender(name, text, given, replace) {
-  const file = join(projectPath, `${edit.tasks.length}-${name.replaceAll(/\W+/g, "-")}.ts`);
+async function contender(name, text, given, replace, reader = registry, folder = projectPath) {
+  const file = join(folder, `${edit.tasks.length}-${name.replaceAll(/\W+/g, "-")}.ts`);
   writeFileSync(file, text);
-  await registry.call("Read", { file_path: file, limit: 1 });
+  await reader.call("Read", { file_path: file, limit: 1 });
   const both = [given(PLACE), given(CHANGED)];
   const operation = async () => {
     await replace(file, both[0], both[1]);
@@ -117,3 +119,30 @@ for (const [size, bytes] of [
     ]),
   });
 }
+
+/** A registry of a workspace of its own with many files, whose index follows every change. */
+async function editorWith(index) {
+  const folder = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (let at = 0; at < 2_000; at += 1) writeFileSync(join(folder, `${at}.ts`), source(2_000));
+  const editor = createToolRegistry({ ...options, projectPath: folder, index });
+  await editor.initialize();
+  const isReady = () => ["warm", "off"].includes(editor.indexStatus()[0].state);
+  while (!isReady()) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { editor, folder };
+}
+
+const text = source(10_000);
+const without = await editorWith("off");
+const indexed = await editorWith("on");
+const editedBy = (name, { editor, folder }) =>
+  contender(name, text, asItIs, replaceBy(editor), editor, folder);
+edit.task({
+  title: "one small change beside 2,000 files, which an index knows",
+  baseline: "toolwright: Edit, no index",
+  budgets: [{ contender: "toolwright: Edit, with an index", atMost: 1.05 }],
+  contenders: Object.fromEntries([
+    await editedBy("toolwright: Edit, no index", without),
+    await editedBy("toolwright: Edit, with an index", indexed),
+  ]),
+});

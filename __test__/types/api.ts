@@ -419,3 +419,27 @@ function indexes(): void {
   }
 }
 void indexes;
+
+function sandboxes(): void {
+  createToolRegistry({ sandbox: "required" });
+  const registry = createToolRegistry({
+    sandbox: {
+      mode: "auto",
+      level: "landlock",
+      write: "workspace",
+      writable: ["/var/cache/x"],
+      network: { hosts: ["docs.rs"] },
+      limits: { cpuSeconds: 1, memoryMb: 2, processes: 3, fileSizeMb: 4 },
+      hooks: "off",
+      mcpServers: "processes",
+    },
+  });
+  // @ts-expect-error no such mode
+  createToolRegistry({ sandbox: "maybe" });
+  // @ts-expect-error no such limit
+  createToolRegistry({ sandbox: { limits: { memory: 1 } } });
+  const { sandbox } = registry.explain("Bash", { command: "true" });
+  const level: "namespaces" | "landlock" | "none" | undefined = sandbox?.level;
+  void level;
+}
+void sandboxes;

@@ -7,6 +7,7 @@ use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
@@ -33,6 +34,9 @@ pub(super) struct CommandStreams {
     pub(super) door: Option<OwnedFd>,
 }
 
+/// How long after a supervisor did not start it is tried again, with the next command.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
 /// Starts commands, until it is closed.
 pub(super) struct Launcher(Mutex<LaunchMethod>);
 
@@ -41,8 +45,8 @@ enum LaunchMethod {
     /// The supervisor hands them to keepers.
     #[cfg(target_os = "linux")]
     Supervisor(SupervisorClient),
-    /// As children of this process: there is no supervisor.
-    Direct(NoSupervisor),
+    /// As children of this process: there is no supervisor, since it was last tried to start one.
+    Direct(NoSupervisor, Instant),
     /// No command is started any more, because the registry is closed.
     Closed,
 }
@@ -58,7 +62,9 @@ impl Launcher {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             #[cfg(target_os = "linux")]
             LaunchMethod::Supervisor(supervisor) => supervisor.support.clone(),
-            LaunchMethod::Direct(reason) => SandboxSupport::without_supervisor(reason.to_string()),
+            LaunchMethod::Direct(reason, _) => {
+                SandboxSupport::without_supervisor(reason.to_string())
+            }
             LaunchMethod::Closed => SandboxSupport::default(),
         }
     }
@@ -96,7 +102,7 @@ impl Launcher {
                 LaunchMethod::Supervisor(it) => {
                     it.request(&request, &streams, plan_file.as_ref(), &connection).is_ok()
                 }
-                LaunchMethod::Direct(_) | LaunchMethod::Closed => false,
+                LaunchMethod::Direct(..) | LaunchMethod::Closed => false,
             };
             if is_sent_by(&way) {
                 return Ok(None);
@@ -108,7 +114,7 @@ impl Launcher {
             }
         }
         let reason = match (&*way, renewal) {
-            (LaunchMethod::Direct(reason), _) => reason.clone(),
+            (LaunchMethod::Direct(reason, _), _) => reason.clone(),
             (_, Some(reason)) => reason,
             #[cfg(target_os = "linux")]
             (LaunchMethod::Supervisor(_), None) => {
@@ -158,27 +164,49 @@ impl Launcher {
         match std::mem::replace(&mut *way, LaunchMethod::Closed) {
             #[cfg(target_os = "linux")]
             LaunchMethod::Supervisor(supervisor) => supervisor.release(),
-            LaunchMethod::Direct(_) | LaunchMethod::Closed => None,
+            LaunchMethod::Direct(..) | LaunchMethod::Closed => None,
+        }
+    }
+
+    /// False when there is no supervisor and it is time to try to start one again.
+    pub(super) fn is_settled(&self) -> bool {
+        // Whoever has the lock starts a command, so it is not asked for.
+        self.0.try_lock().map_or(true, |way| !way.is_to_be_tried_again())
+    }
+
+    /// Tries to start the supervisor again if that failed some time ago: the machine may only have been too busy.
+    /// Blocks until it says something.
+    pub(super) fn try_again(&self, settings: &ProcessSettings, files: &Path) {
+        let mut way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if way.is_to_be_tried_again() {
+            *way = LaunchMethod::begin(settings, files);
         }
     }
 }
 
 impl LaunchMethod {
+    fn is_to_be_tried_again(&self) -> bool {
+        match self {
+            Self::Direct(NoSupervisor::NotStarted { .. }, at) => at.elapsed() >= RETRY_INTERVAL,
+            _ => false,
+        }
+    }
+
     fn begin(settings: &ProcessSettings, files: &Path) -> Self {
         match &settings.supervisor {
-            Err(reason) => Self::Direct(reason.clone()),
+            Err(reason) => Self::Direct(reason.clone(), Instant::now()),
             #[cfg(target_os = "linux")]
             Ok(program) => match SupervisorClient::start(program, settings, files) {
                 Ok(supervisor) => Self::Supervisor(supervisor),
-                Err(cause) => Self::Direct(NoSupervisor::NotStarted {
-                    program: program.clone(),
-                    cause: cause.to_string(),
-                }),
+                Err(cause) => {
+                    let (program, cause) = (program.clone(), cause.to_string());
+                    Self::Direct(NoSupervisor::NotStarted { program, cause }, Instant::now())
+                }
             },
             #[cfg(not(target_os = "linux"))]
             Ok(_) => {
                 let _ = files;
-                Self::Direct(NoSupervisor::OtherSystem)
+                Self::Direct(NoSupervisor::OtherSystem, Instant::now())
             }
         }
     }
@@ -190,7 +218,7 @@ impl LaunchMethod {
     /// machine on which commands had a sandbox does not run them without one because it had no memory for a moment.
     fn begin_again(&mut self, settings: &ProcessSettings, files: &Path) -> Option<NoSupervisor> {
         match Self::begin(settings, files) {
-            Self::Direct(reason) => Some(reason),
+            Self::Direct(reason, _) => Some(reason),
             another => {
                 *self = another;
                 None

@@ -364,7 +364,9 @@ impl SandboxPlanner for CallPlanner {
     fn is_quick(&self) -> bool {
         const LONG_LINE: usize = 2_048;
         let is_long = |it: &Access| matches!(it, Access::Run(line) if line.len() > LONG_LINE);
-        self.policy.limits.is_empty() && !self.line.iter().flat_map(|it| &it.accesses).any(is_long)
+        self.tasks.is_warm()
+            && self.policy.limits.is_empty()
+            && !self.line.iter().flat_map(|it| &it.accesses).any(is_long)
     }
 }
 

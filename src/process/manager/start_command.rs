@@ -339,7 +339,7 @@ impl TaskManager {
     /// Starts the supervisor and the reading thread now, which blocks for some milliseconds.
     pub(crate) fn warm_up(&self) -> Result<(), StartError> {
         #[cfg(unix)]
-        self.engine()?;
+        self.engine()?.launcher.try_again(&self.settings, self.files());
         Ok(())
     }
 
@@ -348,6 +348,7 @@ impl TaskManager {
     pub(crate) fn sandbox_support_now(&self) -> SandboxSupport {
         #[cfg(unix)]
         if let Ok(engine) = self.engine() {
+            engine.launcher.try_again(&self.settings, self.files());
             return engine.launcher.sandbox_support();
         }
         SandboxSupport::default()
@@ -356,7 +357,10 @@ impl TaskManager {
     /// True when they have been started, so that starting a command does not block.
     pub(crate) fn is_warm(&self) -> bool {
         #[cfg(unix)]
-        return self.engine.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        {
+            let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            engine.as_ref().is_some_and(|it| it.launcher.is_settled())
+        }
         #[cfg(not(unix))]
         true
     }

@@ -5,7 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, TryLockError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -26,6 +26,9 @@ use crate::workspace::{
     walk::{Listing, ListingRequest, WalkPlan},
 };
 
+/// How long somebody who asks for the status waits for whoever changes the index.
+const STATUS_PATIENCE: Duration = Duration::from_millis(2);
+
 /// The index of one root.
 #[derive(Debug)]
 pub(super) struct RootIndex {
@@ -39,6 +42,7 @@ pub(super) struct RootIndex {
     state: Mutex<IndexState>,
     /// Locked after the state, if both are. Whoever closes the index waits for nothing else.
     learner: Mutex<Option<Learner>>,
+    last_status: Mutex<IndexStatus>,
 }
 
 #[derive(Debug)]
@@ -68,6 +72,10 @@ impl RootIndex {
         global_excludes: Option<(PathBuf, PathBuf)>,
         settings: IndexSettings,
     ) -> Self {
+        let last_status = Mutex::new(IndexStatus {
+            phase: IndexPhase::Building,
+            ..IndexStatus::cold(&root, Some(WhyCold::NotBuiltYet.to_string()))
+        });
         Self {
             root,
             global_excludes,
@@ -80,6 +88,7 @@ impl RootIndex {
             }),
             has_more_memory: AtomicBool::new(false),
             learner: Mutex::default(),
+            last_status,
         }
     }
 
@@ -286,8 +295,26 @@ impl RootIndex {
         drop(self.learner().take());
     }
 
+    /// How the index stands. Whoever asks for it must not wait long, so while somebody changes the index for longer this
+    /// is how it stood the last time.
     pub(super) fn status(&self) -> IndexStatus {
-        let state = self.state();
+        let mut last = self.last_status.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = Instant::now() + STATUS_PATIENCE;
+        loop {
+            match self.state.try_lock() {
+                Ok(state) => *last = self.status_of(&state),
+                Err(TryLockError::Poisoned(state)) => *last = self.status_of(&state.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    thread::yield_now();
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            return last.clone();
+        }
+    }
+
+    fn status_of(&self, state: &IndexState) -> IndexStatus {
         let cold = |why: &WhyCold| IndexStatus::cold(&self.root, Some(why.to_string()));
         let mut status = match &state.stage {
             IndexStage::NotBuilt => cold(&WhyCold::NotBuiltYet),
