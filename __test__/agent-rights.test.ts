@@ -299,7 +299,9 @@ describe("an agent", () => {
       const command = "touch started; exec sleep 600";
       running.resolve(registry.call("Bash", { command }, { sessionId: it.sessionId }));
       // A call that has not started when its agent ends never starts, and is answered otherwise.
-      await expect.poll(() => existsSync(workspace.path("started")), { timeout: 30_000 }).toBe(true);
+      await expect
+        .poll(() => existsSync(workspace.path("started")), { timeout: 30_000 })
+        .toBe(true);
     });
     const { sessionId } = await context.promise;
     expect((await running.promise).error?.type).toBe("Cancelled");

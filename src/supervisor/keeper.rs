@@ -29,7 +29,7 @@ use crate::{
         namespaces::PreparedInit,
         placeholders::Placeholders,
     },
-    shared_state::SharedState,
+    shared_notes::SharedNotes,
     shell_start::{ShellStreams, last_directory},
 };
 
@@ -84,7 +84,7 @@ pub(crate) struct SpareKnowledge {
     pub(crate) reports: PlanReports,
     /// Where placeholders are handed over to, while they are wanted.
     pub(crate) handover: OwnedFd,
-    pub(crate) shared: &'static SharedState,
+    pub(crate) shared: &'static SharedNotes,
     /// Readable once the supervisor is gone.
     pub(crate) supervisor: OwnedFd,
     /// Through this the supervisor learns that a spare was used.

@@ -39,7 +39,7 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
-mod shared_state;
+mod shared_notes;
 #[cfg(target_os = "linux")]
 #[path = "../process/shell_arguments.rs"]
 mod shell_arguments;

@@ -28,7 +28,7 @@ use crate::{
         foreseen_plan::ForeseenPlan, kept_placeholders::KeptPlaceholders, namespaces::PreparedInit,
         probe::probe,
     },
-    shared_state::SharedState,
+    shared_notes::SharedNotes,
     shell_start::ShellStreams,
     system_calls::{self, Forked},
 };
@@ -67,7 +67,7 @@ pub(crate) fn serve() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let mut spares = HashSet::new();
     let mut busy = HashSet::new();
-    let shared = SharedState::new()?;
+    let shared = SharedNotes::new()?;
     // Only this process has its other end, so that keepers notice when this process is gone.
     let (supervisor, lifeline) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut placeholders = KeptPlaceholders::new()?;
@@ -147,7 +147,7 @@ fn wait_for_children(
     exits: &OwnedFd,
     spares: &mut HashSet<i32>,
     busy: &mut HashSet<i32>,
-    shared: &SharedState,
+    shared: &SharedNotes,
 ) {
     let until = Instant::now() + SHUTDOWN_TIMEOUT;
     while !(spares.is_empty() && busy.is_empty()) {
@@ -196,7 +196,7 @@ fn note_ended(
     exits: &OwnedFd,
     spares: &mut HashSet<i32>,
     busy: &mut HashSet<i32>,
-    shared: &SharedState,
+    shared: &SharedNotes,
 ) {
     let mut news = [0; 128];
     let _ = rustix::io::read(exits, &mut news);

@@ -3,7 +3,6 @@
 //! reach no socket of others at all, because whoever listens there may pass on what it hears.
 
 use std::{
-    collections::HashSet,
     ffi::OsStr,
     fs::{self, File},
     io::{self, Read as _, Seek as _},
@@ -13,10 +12,7 @@ use std::{
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 
-use super::{
-    CommandNetwork, SandboxError, SandboxPlan, holds_nothing,
-    plan_mounts::{PlaceCover, number_of},
-};
+use super::{CommandNetwork, SandboxError, SandboxPlan, holds_nothing, plan_mounts::MountedPlan};
 
 /// Below `/run`.
 const OF_THE_SYSTEM: [&str; 9] = [
@@ -61,41 +57,35 @@ pub(crate) struct DaemonSockets {
     listening: Option<File>,
     /// The user outside.
     user: u32,
-    /// The numbers of the mounts on those that are hidden.
-    covers: HashSet<u64>,
 }
 
 impl DaemonSockets {
     /// `listening` is [`LISTENING_SOCKETS`], opened in the network outside.
     pub(crate) fn new(listening: Option<File>, user: u32) -> Self {
-        Self { listening, user, covers: HashSet::new() }
+        Self { listening, user }
     }
 
     /// Hides those that exist and are not hidden yet, unless the plan holds the command to nothing that they could undo.
     pub(crate) fn hide(
-        &mut self,
+        &self,
         plan: &SandboxPlan,
-        cover: &mut PlaceCover,
+        mounts: &mut MountedPlan,
     ) -> Result<(), SandboxError> {
         for (path, place) in self.open_all(plan)? {
-            if self.is_hidden(&place) {
+            if mounts.numbers.cover(&place) {
                 continue;
             }
-            let number = cover.hide(&place).map_err(|cause| {
+            let number = mounts.cover.hide(&place).map_err(|cause| {
                 SandboxError::refused(&format!("`{}` cannot be hidden", path.display()), cause)
             })?;
-            self.covers.extend(number);
+            mounts.numbers.note_cover(number);
         }
         Ok(())
     }
 
     /// True when all that exist are hidden.
-    pub(crate) fn are_hidden(&self, plan: &SandboxPlan) -> bool {
-        self.open_all(plan).is_ok_and(|it| it.iter().all(|(_, place)| self.is_hidden(place)))
-    }
-
-    fn is_hidden(&self, place: &OwnedFd) -> bool {
-        number_of(place).is_some_and(|number| self.covers.contains(&number))
+    pub(crate) fn are_hidden(&self, plan: &SandboxPlan, mounts: &MountedPlan) -> bool {
+        self.open_all(plan).is_ok_and(|it| it.iter().all(|(_, place)| mounts.numbers.cover(place)))
     }
 
     /// Opens those that exist and that the command must not reach. What covers a hidden one is among them.

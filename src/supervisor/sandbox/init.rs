@@ -115,13 +115,13 @@ impl EnteredSandbox {
     /// Enters as far as a plan says, and closes the way back for the command that comes next.
     fn close(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
         self.enter(plan)?;
-        self.sockets.hide(plan, &mut self.mounts.cover)?;
+        self.sockets.hide(plan, &mut self.mounts)?;
         if holds_nothing(plan) { Ok(()) } else { self.settings.forbid_mount_namespaces() }
     }
 
     /// The same for a command that is not the first. Files were replaced and made since then.
     fn close_again(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
-        if self.mounts.still_holds(plan) && self.sockets.are_hidden(plan) {
+        if self.mounts.still_holds(plan) && self.sockets.are_hidden(plan, &self.mounts) {
             return Ok(());
         }
         self.settings.allow_mounting()?;

@@ -23,6 +23,7 @@ pub(crate) mod kept_placeholders;
 pub(crate) mod landlock;
 pub(crate) mod limits;
 pub(crate) mod mount_calls;
+pub(crate) mod mount_numbers;
 pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod pins;

@@ -2,14 +2,14 @@
 //! same thing again, read-only.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashSet},
     io,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx},
+    fs::{CWD, FileType},
     mount::{OpenTreeFlags, open_tree},
 };
 
@@ -19,6 +19,7 @@ use super::{
         NO_DEVICES, READ_ONLY, attach, change, clone_of, closed_directory, make_read_only,
         open_place, wait_for_replacement,
     },
+    mount_numbers::{MountNumbers, number_of, top_mount},
     pins::pinned_directories,
 };
 use crate::system_calls::MountAttributes;
@@ -60,8 +61,8 @@ impl PlaceChange {
 /// What is mounted for a plan, in the mount namespace of this process.
 #[derive(Default)]
 pub(crate) struct MountedPlan {
-    /// The number of the mount on top of each place that was changed.
-    tops: HashMap<PathBuf, u64>,
+    /// The mount on top of each place that was changed.
+    pub(crate) numbers: MountNumbers,
     are_writes_bounded: bool,
     pub(crate) cover: PlaceCover,
 }
@@ -70,23 +71,30 @@ impl MountedPlan {
     /// Mounts what the plan says and is not mounted yet. It may have been mounted some time ago: a place that was
     /// replaced or made since then is held all the same.
     pub(crate) fn hold(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
-        // Of what was mounted before, and not of what is mounted now: one place may be changed twice.
-        let before = self.tops.clone();
-        let is_held = |path: &Path| before.get(path).is_some_and(|it| top_mount(path) == Some(*it));
+        // Of what was mounted before, and not of what is mounted now: one place may be changed twice, and what is mounted
+        // now may have the number of a mount that is gone.
+        let changes = place_changes(plan);
+        let writable = match &plan.writable {
+            WritablePlaces::Below(places) => places.as_slice(),
+            WritablePlaces::Everywhere => &[],
+        };
+        let places = changes.iter().map(|it| it.0).chain(writable.iter().map(PathBuf::as_path));
+        let before: HashSet<&Path> = places.filter(|it| self.numbers.hold(it)).collect();
         if let WritablePlaces::Below(places) = &plan.writable {
             if self.are_writes_bounded {
+                let is_held = |it: &Path| before.contains(it);
                 let replaced = places.iter().filter(|it| it.parent().is_some() && !is_held(it));
                 for path in replaced {
                     let number = keep_writable(path)?;
-                    self.tops.extend(number.map(|it| (path.clone(), it)));
+                    self.numbers.note(path, number);
                 }
             } else {
-                bound_writes(places, &mut self.tops)?;
+                bound_writes(places, &mut self.numbers)?;
             }
         }
         self.are_writes_bounded = true;
-        for (path, change) in place_changes(plan) {
-            if !is_held(path) {
+        for (path, change) in changes {
+            if !(before.contains(path) && self.numbers.hold(path)) {
                 self.change(path, change)?;
             }
         }
@@ -96,8 +104,7 @@ impl MountedPlan {
     /// True when nothing of what the plan says has to be mounted anew, because every place is as it was. What does not
     /// exist need not be held.
     pub(crate) fn still_holds(&self, plan: &SandboxPlan) -> bool {
-        let is_held =
-            |path: &Path| self.tops.get(path).is_some_and(|it| top_mount(path) == Some(*it));
+        let is_held = |path: &Path| self.numbers.hold(path);
         let is_gone = |path: &Path| matches!(open_place(path), Ok(None));
         let are_writable = match &plan.writable {
             WritablePlaces::Below(places) => {
@@ -120,6 +127,7 @@ impl MountedPlan {
             let opened =
                 if change.allows_gone() { open_place(path) } else { open_replaced_place(path) };
             let Some(place) = opened.map_err(refused)? else {
+                self.numbers.note(path, None);
                 if change.allows_gone() {
                     return Ok(());
                 }
@@ -133,11 +141,11 @@ impl MountedPlan {
             };
             match mounted {
                 Ok(Some(number)) if top_mount(path) == Some(number) => {
-                    self.tops.insert(path.to_owned(), number);
+                    self.numbers.note(path, Some(number));
                     return Ok(());
                 }
                 Ok(None) => {
-                    self.tops.remove(path);
+                    self.numbers.note(path, None);
                     return Ok(());
                 }
                 // Nothing can be mounted on what was removed.
@@ -173,22 +181,6 @@ fn keep_writable(path: &Path) -> Result<Option<u64>, SandboxError> {
     })
 }
 
-/// The number of the mount that a place is in. None when it is gone.
-fn top_mount(path: &Path) -> Option<u64> {
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
-    statx(CWD, path, flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
-}
-
-/// The number of a mount, or of the one that an open place is in.
-pub(crate) fn number_of(mount: &OwnedFd) -> Option<u64> {
-    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-    statx(mount, c"", flags, StatxFlags::MNT_ID).ok().as_ref().and_then(mount_number)
-}
-
-fn mount_number(seen: &Statx) -> Option<u64> {
-    (seen.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(seen.stx_mnt_id)
-}
-
 /// What happens to which place, outer places before inner ones.
 fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
     let opened: HashSet<&Path> = plan.opened.iter().map(PathBuf::as_path).collect();
@@ -209,7 +201,7 @@ fn place_changes(plan: &SandboxPlan) -> Vec<(&Path, PlaceChange)> {
 }
 
 /// Makes everything read-only but these places.
-fn bound_writes(places: &[PathBuf], tops: &mut HashMap<PathBuf, u64>) -> Result<(), SandboxError> {
+fn bound_writes(places: &[PathBuf], numbers: &mut MountNumbers) -> Result<(), SandboxError> {
     let refused = |path: &Path, cause: io::Error| {
         SandboxError::refused(&format!("`{}` cannot stay writable", path.display()), cause)
     };
@@ -242,7 +234,7 @@ fn bound_writes(places: &[PathBuf], tops: &mut HashMap<PathBuf, u64>) -> Result<
         let place =
             open_place(path).and_then(|it| it.ok_or_else(|| io::ErrorKind::NotFound.into()));
         place.and_then(|it| attach(&copy, &it)).map_err(|it| refused(path, it))?;
-        tops.extend(number_of(&copy).map(|it| (path.to_owned(), it)));
+        numbers.note(path, number_of(&copy));
     }
     Ok(())
 }

@@ -16,14 +16,14 @@ const MAX_WAITING: u32 = 8;
 
 /// The shared memory. It is as if each field were a variable of all of them.
 #[derive(Default)]
-pub(crate) struct SharedState {
+pub(crate) struct SharedNotes {
     /// How many spares and keepers wait for a command.
     waiting: AtomicU32,
     /// Until when placeholders are handed over, in milliseconds of the clock that all processes have.
     placeholders_until: AtomicU64,
 }
 
-impl SharedState {
+impl SharedNotes {
     pub(crate) fn new() -> io::Result<&'static Self> {
         shared_with_forks()
     }
