@@ -9,7 +9,7 @@ use std::{
     io,
     sync::{
         Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, SystemTime},
@@ -200,23 +200,21 @@ impl<'s> Learning<'s> {
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> bool {
         let threads = (files.len() / FILES_FOR_A_THREAD).clamp(1, self.readers.len());
-        let share = files.len().div_ceil(threads);
-        let source = self.source;
-        let parts = self.readers.iter_mut().zip(files.chunks(share));
+        let (source, next) = (self.source, &AtomicUsize::new(0));
+        let readers = self.readers.iter_mut().take(threads);
+        let mut shares = readers.map(|reader| LearningShare { source, reader, files, next });
+        let own = shares.next();
         let learned: Vec<LearnedShare> = thread::scope(|scope| {
-            let mut parts = parts.map(|(reader, files)| LearningShare { source, reader, files });
-            let own = parts.next();
-            let others: Vec<_> = parts
+            let others: Vec<_> = shares
                 .map(|mut it| {
                     let stack = thread::Builder::new().stack_size(STACK_BYTES);
                     stack.spawn_scoped(scope, move || it.learn(is_stopped))
                 })
                 .collect();
             let own = own.map(|mut it| it.learn(is_stopped));
-            // What a thread did not learn that could not be started, or that panicked, stays unlearned.
-            own.into_iter()
-                .chain(others.into_iter().flatten().filter_map(|it| it.join().ok()))
-                .collect()
+            // A thread that could not be started has taken no file. What one was learning that panicked stays unlearned.
+            let others = others.into_iter().flatten().filter_map(|it| it.join().ok());
+            own.into_iter().chain(others).collect()
         });
         let mut goes_on = true;
         for share in learned {
@@ -227,11 +225,12 @@ impl<'s> Learning<'s> {
     }
 }
 
-/// The files that one thread learns.
+/// What one thread learns: each time the next of the files that no other has taken.
 struct LearningShare<'l> {
     source: &'l dyn LearnSource,
     reader: &'l mut LearningReader,
     files: &'l [FileToLearn],
+    next: &'l AtomicUsize,
 }
 
 /// What came of it.
@@ -244,7 +243,7 @@ struct LearnedShare {
 impl LearningShare<'_> {
     fn learn(&mut self, is_stopped: &dyn Fn() -> bool) -> LearnedShare {
         let mut share = LearnedShare { unsettled: Vec::new(), goes_on: true };
-        for file in self.files {
+        while let Some(file) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             // A file that cannot be read stays unlearned, and a search tells why.
             let learned = self.learn_file(*file, &mut share, is_stopped);
             if is_stopped() || matches!(learned, Ok(Some(Committed::NoRoom))) {

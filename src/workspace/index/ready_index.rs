@@ -13,7 +13,7 @@ use super::{
 };
 
 /// How many files the learner gets at once.
-const FILES_AT_ONCE: usize = 256;
+const FILES_AT_ONCE: usize = 512;
 /// On how many threads stamps are compared before an answer.
 const SWEEP_THREADS: usize = 2;
 
