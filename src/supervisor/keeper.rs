@@ -18,6 +18,7 @@ use crate::{
     command_root::{CommandRoot, InitSource, StartFailure, StartedInit, start_root},
     descendants::{descendants, kill_all, signal},
     environments::Environments,
+    keeper_news::KeeperNews,
     protocol::{
         CommandRequest, EndReport, KeeperMessage, ProcessIdentity, RequestKind, STOP_BYTES,
     },
@@ -100,39 +101,6 @@ pub(crate) struct KeeperSetup<'a> {
     /// The socket with the requests of the host; none once this process takes no more. If the supervisor is gone, only
     /// waiting spares keep it open, so that the host notices when there are none left.
     pub(crate) host: Option<OwnedFd>,
-}
-
-/// What a keeper tells the supervisor of itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeeperNews {
-    /// It has a command.
-    HasCommand = 0,
-    /// It has a command that needs a sandbox in namespaces.
-    HasSandboxedCommand = 1,
-    /// It waits for another command.
-    Waits = 2,
-}
-
-/// The length of these news: the id of the process, and which they are.
-pub(crate) const KEEPER_NEWS_BYTES: usize = 5;
-
-impl KeeperNews {
-    /// Tells the supervisor.
-    pub(crate) fn tell(self, supervisor: &OwnedFd) {
-        let [a, b, c, d] = std::process::id().to_le_bytes();
-        // Fails only if the supervisor is gone.
-        let _ = rustix::io::write(supervisor, &[a, b, c, d, self as u8]);
-    }
-
-    /// Which they are, and of which process.
-    pub(crate) fn decode([id @ .., news]: [u8; KEEPER_NEWS_BYTES]) -> (i32, Self) {
-        let news = match news {
-            1 => Self::HasSandboxedCommand,
-            2 => Self::Waits,
-            _ => Self::HasCommand,
-        };
-        (i32::from_le_bytes(id), news)
-    }
 }
 
 /// How many commands one sandbox has at most. What nobody has thought of does not add up for ever.

@@ -31,6 +31,8 @@ mod environments;
 #[cfg(target_os = "linux")]
 mod keeper;
 #[cfg(target_os = "linux")]
+mod keeper_news;
+#[cfg(target_os = "linux")]
 #[path = "../process/protocol.rs"]
 #[allow(dead_code, reason = "the host uses the other half")]
 mod protocol;

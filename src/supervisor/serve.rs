@@ -22,7 +22,8 @@ use crate::{
     descendants::{kill_strays, this_process},
     descriptor_messages::receive_with_descriptors,
     environments::Environments,
-    keeper::{self, AcceptedCommand, KEEPER_NEWS_BYTES, KeeperNews, KeeperSetup, SpareKnowledge},
+    keeper::{self, AcceptedCommand, KeeperSetup, SpareKnowledge},
+    keeper_news::{KEEPER_NEWS_BYTES, KeeperNews},
     protocol::{COOKIE, CommandRequest, HELLO, KeeperMessage, MAX_REQUEST_BYTES, cookie_of},
     sandbox::{
         foreseen_plan::ForeseenPlan, kept_placeholders::KeptPlaceholders, namespaces::PreparedInit,
