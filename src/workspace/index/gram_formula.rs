@@ -1,25 +1,30 @@
 //! Formulas over grams: what a text has to contain for a pattern to match in it.
 
-use super::grams::{Gram, folded};
+use std::cmp::Reverse;
+
+use super::{
+    gram_numbers::{GramNumber, GramNumbers},
+    grams::{Gram, folded, grams_in},
+};
 
 /// The most parts that one conjunction keeps. Leaving some out makes more texts candidates, never fewer.
 const MOST_PARTS: usize = 192;
 /// The most grams of a formula. A larger one would take longer than it saves.
 const MOST_GRAMS: usize = 2_048;
 
-/// What has to be in a text.
+/// What has to be in a text, as grams or as their numbers in a tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum GramFormula {
+pub(super) enum GramFormula<G = Gram> {
     /// Nothing: any text may match.
     Anything,
     /// No text matches.
     Impossible,
     /// This gram.
-    Has(Gram),
+    Has(G),
     /// All of these.
-    All(Vec<GramFormula>),
+    All(Vec<Self>),
     /// At least one of these.
-    OneOf(Vec<GramFormula>),
+    OneOf(Vec<Self>),
 }
 
 impl GramFormula {
@@ -46,6 +51,30 @@ impl GramFormula {
         Self::all(common.chain([Self::one_of(branches.into_iter())]))
     }
 
+    /// The same with the numbers of the grams. What is rare comes first, so that most texts are ruled out early.
+    pub(super) fn numbered(&self, numbers: &GramNumbers) -> GramFormula<GramNumber> {
+        match self {
+            Self::Anything => GramFormula::Anything,
+            Self::Impossible => GramFormula::Impossible,
+            Self::Has(gram) => GramFormula::Has(numbers.of(*gram)),
+            Self::All(parts) => {
+                let mut parts: Vec<_> = parts.iter().map(|it| it.numbered(numbers)).collect();
+                parts.sort_by_key(|it| match it {
+                    GramFormula::Has(number) => (0, Reverse(Some(*number))),
+                    _ => (1, Reverse(None)),
+                });
+                // Several grams may have one number.
+                parts.dedup();
+                GramFormula::All(parts)
+            }
+            Self::OneOf(parts) => {
+                GramFormula::OneOf(parts.iter().map(|it| it.numbered(numbers)).collect())
+            }
+        }
+    }
+}
+
+impl<G: Copy + Ord> GramFormula<G> {
     /// The formula that holds if all of these hold.
     pub(super) fn all(formulas: impl Iterator<Item = Self>) -> Self {
         let mut parts = Vec::new();
@@ -96,7 +125,7 @@ impl GramFormula {
     }
 
     /// Whether it holds for a text that has these grams.
-    pub(super) fn holds(&self, has: &dyn Fn(Gram) -> bool) -> bool {
+    pub(super) fn holds(&self, has: &dyn Fn(G) -> bool) -> bool {
         match self {
             Self::Anything => true,
             Self::Impossible => false,
@@ -108,7 +137,7 @@ impl GramFormula {
 }
 
 /// Brings the parts of a conjunction in order, single grams first, each once, and not too many.
-fn shorten(parts: &mut Vec<GramFormula>) {
+fn shorten<G: Copy + Ord>(parts: &mut Vec<GramFormula<G>>) {
     parts.sort_unstable();
     parts.dedup();
     parts.truncate(MOST_PARTS);
@@ -121,18 +150,19 @@ fn shorten(parts: &mut Vec<GramFormula>) {
 
 /// The grams of a text, in rising order, each once.
 fn grams_of(text: &[u8]) -> Vec<Gram> {
-    let bytes = |it: &[u8]| <[u8; 3]>::try_from(it).ok().map(|it| Gram::of(it.map(folded)));
-    let mut grams: Vec<Gram> = text.windows(3).filter_map(bytes).collect();
+    let text: Vec<u8> = text.iter().copied().map(folded).collect();
+    let mut grams: Vec<Gram> = grams_in(&text).collect();
     grams.sort_unstable();
     grams.dedup();
     grams
 }
 
 #[cfg(test)]
+#[expect(clippy::panic, reason = "tests")]
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::*;
+    use super::{super::gram_numbers::GramSample, *};
 
     fn of(texts: &[&str]) -> GramFormula {
         GramFormula::one_of_texts(texts.iter().map(|it| it.as_bytes()))
@@ -168,5 +198,31 @@ mod tests {
         let all = GramFormula::all(each());
         assert!(all.grams() <= MOST_GRAMS);
         assert!(holds(&all, &words.join(" ")));
+    }
+
+    #[test]
+    fn a_numbered_formula_asks_for_the_same_and_for_rare_grams_first() {
+        let mut sample = GramSample::new();
+        ["export common", "export words", "export"].iter().for_each(|it| sample.add(it.as_bytes()));
+        for numbers in [GramNumbers::default(), sample.numbers()] {
+            let formula = of(&["export_needle", "export_thread"]);
+            let numbered = formula.numbered(&numbers);
+            for text in ["an export_needle", "EXPORT_THREAD", "export_nothing", "needle", ""] {
+                let text = text.to_ascii_lowercase();
+                let has: Vec<GramNumber> =
+                    grams_in(text.as_bytes()).map(|it| numbers.of(it)).collect();
+                assert_eq!(
+                    numbered.holds(&|it| has.contains(&it)),
+                    holds(&formula, &text),
+                    "{text}"
+                );
+            }
+            let GramFormula::All(parts) = numbered else { panic!("{numbered:?}") };
+            let asked: Vec<GramNumber> = parts
+                .iter()
+                .map_while(|it| if let GramFormula::Has(it) = it { Some(*it) } else { None })
+                .collect();
+            assert!(asked.len() > 4 && asked.is_sorted_by(|one, other| one > other), "{asked:?}");
+        }
     }
 }

@@ -4,20 +4,22 @@
 //! grams, so a text that contains a word has all grams of the word, whatever the hash does. The reverse
 //! does not hold, so what has the grams still has to be searched.
 
+use super::gram_numbers::{GRAM_NUMBERS, GramNumber, GramNumbers, own_rows};
+
 /// How many bits a gram has.
 const GRAM_BITS: u32 = 18;
-/// How many words the set of all grams has.
-const SET_WORDS: usize = 1 << (GRAM_BITS - 6);
+/// How many grams there are.
+pub(super) const GRAMS: usize = 1 << GRAM_BITS;
 /// Makes neighbouring keys land far apart: a prime near the golden ratio of 2^32.
 const SPREAD: u32 = 0x9E37_79B1;
 /// How many bits of a filter there are for four grams.
-const BITS_FOR_FOUR_GRAMS: u32 = 7;
+const BITS_FOR_FOUR_GRAMS: usize = 7;
 /// The narrowest filter. All widths are multiples of it: a word.
-const NARROWEST: u32 = 64;
+const NARROWEST: usize = 64;
 /// The widest filter. A text with more grams than it is made for is a candidate more often.
-const WIDEST: u32 = 1 << 16;
-/// Grams are counted in one of so many words of a set. They are spread evenly, so that is close enough.
-const COUNTED_PART: u32 = 4;
+const WIDEST: usize = GRAM_NUMBERS;
+/// Marks are counted in pieces of so many, which a byte can count.
+const COUNTED_AT_ONCE: usize = 128;
 
 /// Three bytes, folded and hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,11 +37,15 @@ impl Gram {
         Self((key & 0x00ff_ffff).wrapping_mul(SPREAD) >> (32 - GRAM_BITS))
     }
 
-    /// The bit of this gram in a filter.
     #[inline]
-    pub(super) fn bit_in(self, width: u32) -> u32 {
-        self.0.checked_rem(width).unwrap_or(0)
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
     }
+}
+
+/// The grams of a text that is folded already, in their order.
+pub(super) fn grams_in(text: &[u8]) -> impl Iterator<Item = Gram> {
+    text.windows(3).filter_map(|it| it.try_into().ok()).map(Gram::of)
 }
 
 /// A byte as grams see it.
@@ -49,26 +55,26 @@ pub(super) fn folded(byte: u8) -> u8 {
 
 /// The width of the filter for this many grams. Widths grow by a quarter, so that texts of about the same
 /// size have filters of one width, and at most a fifth of a filter is more than was asked for.
-fn width_for(grams: u32) -> u32 {
+fn width_for(grams: usize) -> usize {
     let wanted = grams.saturating_mul(BITS_FOR_FOUR_GRAMS) / 4;
     let mut width = NARROWEST;
     while width < wanted && width < WIDEST {
         width += (width / 4 / NARROWEST).max(1) * NARROWEST;
     }
-    width
+    width.min(WIDEST)
 }
 
 /// What the index knows of a text: a Bloom filter of its grams with one hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Filter {
-    width: u32,
+    width: usize,
     bits: Box<[u64]>,
 }
 
 impl Filter {
     /// The filter with these bits.
-    pub(super) fn from_bits(width: u32, bits: impl Iterator<Item = bool>) -> Self {
-        let mut words = vec![0_u64; width.div_ceil(64) as usize];
+    pub(super) fn from_bits(width: usize, bits: impl Iterator<Item = bool>) -> Self {
+        let mut words = vec![0_u64; width.div_ceil(64)];
         for (at, is_set) in bits.enumerate() {
             if let Some(word) = words.get_mut(at / 64) {
                 *word |= u64::from(is_set) << (at % 64);
@@ -78,7 +84,7 @@ impl Filter {
     }
 
     /// How many bits it has.
-    pub(super) fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> usize {
         self.width
     }
 
@@ -109,7 +115,12 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
 
 /// Collects the grams of a text that comes in pieces.
 pub(super) struct GramSet {
-    seen: Box<[u64; SET_WORDS]>,
+    numbers: GramNumbers,
+    /// A mark for each number of a gram: one if it was met. Bytes instead of bits, because setting a bit takes longer
+    /// and this is most of what learning costs.
+    met: Box<[u8; GRAM_NUMBERS]>,
+    /// The marks that are laid over each other. Kept for its memory.
+    rows: Vec<u8>,
     /// The last two bytes, as the lower bytes of the next key.
     key: u32,
     /// How many bytes the key has, at most two.
@@ -118,8 +129,18 @@ pub(super) struct GramSet {
 
 impl GramSet {
     #[expect(clippy::large_stack_arrays, reason = "once for each thread that learns")]
-    pub(super) fn new() -> Self {
-        Self { seen: Box::new([0; SET_WORDS]), key: 0, in_key: 0 }
+    pub(super) fn new(numbers: GramNumbers) -> Self {
+        Self { numbers, met: Box::new([0; GRAM_NUMBERS]), rows: Vec::new(), key: 0, in_key: 0 }
+    }
+
+    pub(super) fn numbers(&self) -> &GramNumbers {
+        &self.numbers
+    }
+
+    /// Numbers the grams of the next text in this way.
+    pub(super) fn number_by(&mut self, numbers: &GramNumbers) {
+        self.clear();
+        self.numbers = numbers.clone();
     }
 
     /// Adds the next piece of the text, whose letters are in lower case already.
@@ -127,21 +148,12 @@ impl GramSet {
         for byte in piece.iter().take(2) {
             self.feed_byte(*byte);
         }
-        // Six grams at a time, because this is most of what learning costs.
-        let mut rest = piece;
-        while let Some(bytes) = rest.first_chunk::<8>() {
-            let bytes = u64::from_le_bytes(*bytes);
-            #[expect(clippy::cast_possible_truncation, reason = "a key is the lower part")]
-            let grams = [0, 8, 16, 24, 32, 40].map(|it| Gram::of_key((bytes >> it) as u32));
-            for gram in grams {
-                self.add(gram);
+        // Not asked for each gram whether there is a table.
+        match self.numbers.table() {
+            Some(table) => {
+                mark_all(&mut self.met, piece, |gram| GramNumbers::listed(table, gram));
             }
-            rest = rest.get(6..).unwrap_or_default();
-        }
-        for bytes in rest.windows(3) {
-            if let Ok(bytes) = <[u8; 3]>::try_from(bytes) {
-                self.add(Gram::of(bytes));
-            }
+            None => mark_all(&mut self.met, piece, GramNumbers::unlisted),
         }
         if let Some([.., before_last, last]) = piece.get(2..).and(Some(piece)) {
             self.key = u32::from_le_bytes([*before_last, *last, 0, 0]);
@@ -155,52 +167,94 @@ impl GramSet {
             return;
         }
         let key = self.key | u32::from(byte) << 16;
-        self.add(Gram::of_key(key));
+        mark(&mut self.met, self.numbers.of(Gram::of_key(key)));
         self.key = key >> 8;
-    }
-
-    /// It is not asked whether a gram is new: that cannot be predicted, and costs more than noting it.
-    #[inline]
-    fn add(&mut self, gram: Gram) {
-        if let Some(word) = self.seen.get_mut(gram.0 as usize >> 6) {
-            *word |= 1 << (gram.0 & 63);
-        }
     }
 
     /// The filter of all that was added. What comes next is another text.
     pub(super) fn take_filter(&mut self) -> Filter {
-        let counted = self.seen.iter().take(SET_WORDS / COUNTED_PART as usize);
-        let grams: u32 = counted.map(|it| it.count_ones()).sum();
-        let width = width_for(grams * COUNTED_PART);
-        // A gram's bit is its remainder, so the set is laid over itself in pieces of that length.
-        let mut bits = vec![0_u64; width as usize / 64];
-        for piece in self.seen.chunks(bits.len()) {
-            for (bit, seen) in bits.iter_mut().zip(piece) {
-                *bit |= seen;
+        let counted = self.met.chunks(COUNTED_AT_ONCE);
+        let counted = counted.map(|it| it.iter().fold(0_u8, |sum, met| sum.wrapping_add(*met)));
+        let width = width_for(counted.map(usize::from).sum());
+        // The same as `GramNumber::row_in` for each of them, many at a time.
+        let (own, shared) = self.met.split_at(own_rows(width));
+        self.rows.clear();
+        self.rows.extend_from_slice(own);
+        self.rows.resize(width, 0);
+        let rows = self.rows.get_mut(own.len()..).unwrap_or_default();
+        for piece in shared.chunks(rows.len().max(1)) {
+            for (row, met) in rows.iter_mut().zip(piece) {
+                *row |= met;
             }
         }
+        let filter = Filter { width, bits: self.rows.chunks(64).map(packed).collect() };
         self.clear();
-        Filter { width, bits: bits.into() }
+        filter
     }
 
     /// Forgets what was added since the last filter.
     pub(super) fn clear(&mut self) {
         if self.in_key > 0 {
-            self.seen.fill(0);
+            self.met.fill(0);
             self.key = 0;
             self.in_key = 0;
         }
     }
 }
 
+/// Marks the grams of a piece of text.
+#[inline]
+fn mark_all(met: &mut [u8; GRAM_NUMBERS], piece: &[u8], number_of: impl Fn(Gram) -> GramNumber) {
+    // Six grams at a time, because this is most of what learning costs.
+    let mut rest = piece;
+    while let Some(bytes) = rest.first_chunk::<8>() {
+        let bytes = u64::from_le_bytes(*bytes);
+        #[expect(clippy::cast_possible_truncation, reason = "a key is the lower part")]
+        let grams = [0, 8, 16, 24, 32, 40].map(|it| Gram::of_key((bytes >> it) as u32));
+        for gram in grams {
+            mark(met, number_of(gram));
+        }
+        rest = rest.get(6..).unwrap_or_default();
+    }
+    for gram in grams_in(rest) {
+        mark(met, number_of(gram));
+    }
+}
+
+/// It is not asked whether a gram is new: that cannot be predicted, and costs more than noting it.
+#[inline]
+fn mark(met: &mut [u8; GRAM_NUMBERS], number: GramNumber) {
+    if let Some(met) = met.get_mut(number.index()) {
+        *met = 1;
+    }
+}
+
+/// A word with a bit for each of up to 64 marks.
+fn packed(marks: &[u8]) -> u64 {
+    let bits = |eight: &[u8]| {
+        let eight: [u8; 8] = eight.try_into().unwrap_or_default();
+        // Each mark is a byte of zero or one. The product has the first in the lowest bit of its highest byte, the
+        // second in the next, and so on.
+        u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    let bytes = marks.chunks_exact(8).map(bits).enumerate();
+    bytes.fold(0, |word, (at, bits)| word | bits << (8 * at))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use pretty_assertions::assert_eq;
 
-    use super::*;
+    use super::{super::gram_numbers::GramSample, *};
 
     fn filter_of(pieces: &[&[u8]]) -> Filter {
-        let mut set = GramSet::new();
+        filter_by(&GramNumbers::default(), pieces)
+    }
+
+    fn filter_by(numbers: &GramNumbers, pieces: &[&[u8]]) -> Filter {
+        let mut set = GramSet::new(numbers.clone());
         for piece in pieces {
             set.feed(&piece.to_ascii_lowercase());
         }
@@ -216,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_set_is_empty_after_its_filter_was_taken() {
-        let mut set = GramSet::new();
+        let mut set = GramSet::new(GramNumbers::default());
         set.feed(b"some text");
         set.take_filter();
         set.feed(b"xy");
@@ -230,14 +284,16 @@ mod tests {
     fn every_gram_of_a_text_is_in_its_filter() {
         let text: Vec<u8> =
             (0..10_000_u32).flat_map(|it| it.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
-        for length in [3, 4, 100, 3_000, 40_000] {
-            let text = text.get(..length).unwrap_or_default();
-            let filter = filter_of(&[text]);
-            let set: Vec<usize> = filter.set_bits().collect();
-            for gram in text.windows(3) {
-                let gram: [u8; 3] = gram.try_into().unwrap_or_default();
-                let bit = Gram::of(gram.map(folded)).bit_in(filter.width()) as usize;
-                assert!(set.binary_search(&bit).is_ok(), "{length}");
+        let mut sample = GramSample::new();
+        sample.add(text.get(..2_000).unwrap_or_default());
+        for numbers in [GramNumbers::default(), sample.numbers()] {
+            for length in [3, 4, 100, 3_000, 40_000] {
+                let text = text.get(..length).unwrap_or_default().to_ascii_lowercase();
+                let filter = filter_by(&numbers, &[&text]);
+                let set: Vec<usize> = filter.set_bits().collect();
+                let rows = grams_in(&text).map(|it| numbers.of(it).row_in(filter.width()));
+                let rows: BTreeSet<usize> = rows.collect();
+                assert_eq!(set, rows.into_iter().collect::<Vec<_>>(), "{length}");
             }
         }
     }
@@ -246,6 +302,6 @@ mod tests {
     fn filters_are_as_wide_as_their_texts_need() {
         assert_eq!(width_for(0), NARROWEST);
         assert!((2_000..2_500).contains(&width_for(1_000)));
-        assert!((WIDEST..WIDEST * 5 / 4).contains(&width_for(u32::MAX)));
+        assert_eq!(width_for(usize::MAX), WIDEST);
     }
 }

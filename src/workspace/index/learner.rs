@@ -17,6 +17,7 @@ use std::{
 
 use super::{
     file_number::{EntryNumber, EntryVersion},
+    gram_numbers::GramNumbers,
     texts::{LearnedFile, LearningReader},
 };
 
@@ -57,6 +58,9 @@ pub(crate) trait LearnSource: Send + Sync {
     /// Adds some files that are to be learned next. None means that there are none for now. Each file is
     /// handed out once for each of its versions.
     fn next_files(&self, files: &mut Vec<FileToLearn>);
+
+    /// The numbers of grams for the files that were handed out last.
+    fn gram_numbers(&self) -> GramNumbers;
 
     /// Opens a file, without following links.
     fn open(&self, file: FileToLearn) -> io::Result<File>;
@@ -171,7 +175,9 @@ struct Learning<'s> {
 impl<'s> Learning<'s> {
     fn new(source: &'s dyn LearnSource) -> Self {
         let threads = thread::available_parallelism().map_or(1, |it| it.get().min(MAX_THREADS));
-        let readers = std::iter::repeat_with(LearningReader::new).take(threads).collect();
+        let readers = std::iter::repeat_with(|| LearningReader::new(GramNumbers::default()))
+            .take(threads)
+            .collect();
         Self { source, readers, unsettled: BTreeMap::new() }
     }
 
@@ -185,6 +191,8 @@ impl<'s> Learning<'s> {
             if files.is_empty() {
                 break;
             }
+            let numbers = self.source.gram_numbers();
+            self.readers.iter_mut().for_each(|it| it.number_by(&numbers));
             if !self.learn_some(&files, is_stopped) {
                 return;
             }

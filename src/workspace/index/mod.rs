@@ -30,6 +30,8 @@ mod file_stamp;
 #[cfg(target_os = "linux")]
 mod gram_formula;
 #[cfg(target_os = "linux")]
+mod gram_numbers;
+#[cfg(target_os = "linux")]
 mod grams;
 #[cfg(target_os = "linux")]
 mod hard_links;

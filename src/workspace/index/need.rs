@@ -51,17 +51,20 @@ impl Need {
     /// Whether a search would read a text, as the index tells it.
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
         use super::{
-            file_number::EntryNumber, grams::GramSet, slice_block::TextOwner, slices::BitSlices,
+            file_number::EntryNumber, gram_numbers::GramNumbers, grams::GramSet,
+            slice_block::TextOwner, slices::BitSlices,
         };
 
-        let mut grams = GramSet::new();
+        let numbers = GramNumbers::default();
+        let mut grams = GramSet::new(numbers.clone());
         grams.feed(&text.to_ascii_lowercase());
         let mut slices = BitSlices::default();
         let owner = TextOwner { file: EntryNumber(0), text: 0 };
         let place = slices.add(owner, &grams.take_filter());
         let mut is_found = false;
-        slices.each_match(&self.formula, &mut |_| is_found = true);
-        assert_eq!(place.is_some_and(|it| slices.may_match(it, &self.formula)), is_found);
+        let formula = self.formula.numbered(&numbers);
+        slices.each_match(&formula, &mut |_| is_found = true);
+        assert_eq!(place.is_some_and(|it| slices.may_match(it, &formula)), is_found);
         is_found
     }
 }

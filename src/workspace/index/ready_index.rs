@@ -5,6 +5,7 @@ use std::{collections::VecDeque, ffi::OsString, time::Duration};
 use super::{
     EntryNumber, WhyCold,
     file_set::FileSet,
+    gram_numbers::GramNumbers,
     learner::{Committed, FileToLearn},
     signatures::{Kept, Signatures},
     sweep::SweepCause,
@@ -12,6 +13,12 @@ use super::{
     tree::{FilePlace, WatchedTree},
 };
 
+/// How many files tell how common grams are: few, because that need not be known exactly.
+const SAMPLE_FILES: usize = 256;
+/// In a tree with fewer files it does not matter.
+const WORTH_A_SAMPLE: usize = 1_000;
+/// If there are so many times as many files as there were, another sample is taken.
+const SAMPLE_AGAIN: usize = 8;
 /// How many files the learner gets at once.
 const FILES_AT_ONCE: usize = 512;
 /// On how many threads stamps are compared before an answer.
@@ -34,6 +41,8 @@ pub(super) struct ReadyIndex {
     is_learning: bool,
     /// Whether there is no memory for more.
     is_full: bool,
+    /// How many files there were when the last sample was taken.
+    sampled_among: usize,
 }
 
 impl ReadyIndex {
@@ -49,6 +58,7 @@ impl ReadyIndex {
             handed_out: Vec::new(),
             is_learning: true,
             is_full: false,
+            sampled_among: 0,
         };
         index.take_changes();
         Ok(index)
@@ -104,6 +114,30 @@ impl ReadyIndex {
         !self.has_work() && !self.is_learning
     }
 
+    /// Files that tell how common grams are, if that is to be found out now.
+    pub(super) fn next_sample(&mut self) -> Vec<FileToLearn> {
+        let all = self.signatures.counts().files;
+        let is_due =
+            all >= WORTH_A_SAMPLE && all >= self.sampled_among.saturating_mul(SAMPLE_AGAIN);
+        if !is_due || !self.signatures.has_room_for_numbers() {
+            return Vec::new();
+        }
+        self.sampled_among = all;
+        let some = self.signatures.all_files().step_by(all.div_ceil(SAMPLE_FILES));
+        let some = some.filter(|it| self.tree.entry(*it).is_some_and(|it| !it.is_ignored));
+        some.filter_map(|file| Some(FileToLearn { file, version: self.tree.version(file)? }))
+            .collect()
+    }
+
+    /// Numbers grams by a sample. What was learned has to be learned again.
+    pub(super) fn number_by(&mut self, numbers: GramNumbers) {
+        for file in self.signatures.number_by(numbers) {
+            if self.queued.insert(file) {
+                self.unlearned.push_back(file);
+            }
+        }
+    }
+
     /// The files to learn next.
     pub(super) fn next_files(&mut self, files: &mut Vec<FileToLearn>) {
         self.is_full = !self.signatures.has_room();
@@ -146,7 +180,8 @@ impl ReadyIndex {
     pub(super) fn commit(&mut self, file: FileToLearn, learned: LearnedFile) -> Committed {
         // While directories change places, a path leads to another file, and no event tells of this one.
         let is_same = self.tree.stamp(file.file).is_some_and(|it| it.is_of(&learned.stamp));
-        if !is_same || !self.is_current(file) {
+        let is_numbered = learned.numbers.are_same(self.signatures.gram_numbers());
+        if !is_same || !is_numbered || !self.is_current(file) {
             return Committed::Outdated;
         }
         match self.signatures.put(file.file, learned) {

@@ -14,11 +14,12 @@ use std::{
 
 use super::{
     IndexPhase, IndexSettings, IndexStatus, IndexedFiles, SearchPlan, WhyCold,
+    gram_numbers::{GramNumbers, GramSample},
     learner::{Committed, FileToLearn, LearnSource, Learner},
     need::Need,
     ready_index::{ReadyIndex, retry_after},
     sweep::StampedFolder,
-    texts::LearnedFile,
+    texts::{LearnedFile, first_text},
     tree::{TreeSettings, WatchedTree},
 };
 use crate::workspace::{
@@ -279,6 +280,25 @@ impl RootIndex {
         }
     }
 
+    /// Finds out how common grams are if that is due, from a few files.
+    fn sample_if_due(&self) {
+        let files = self.with_ready(ReadyIndex::next_sample).unwrap_or_default();
+        if files.is_empty() {
+            return;
+        }
+        let mut sample = GramSample::new();
+        for file in files {
+            if self.is_closed.load(Ordering::Relaxed) {
+                return;
+            }
+            // One that cannot be read tells nothing.
+            if let Ok(text) = self.open(file).and_then(first_text) {
+                sample.add(&text);
+            }
+        }
+        self.with_ready(|it| it.number_by(sample.numbers()));
+    }
+
     /// Takes note that the tree cannot be trusted any more.
     fn lose_track(self: &Arc<Self>, state: &mut IndexState, why: WhyCold) {
         let before = std::mem::replace(&mut state.stage, IndexStage::NotBuilt);
@@ -342,6 +362,7 @@ impl RootIndex {
 impl LearnSource for RootIndex {
     fn next_files(&self, files: &mut Vec<FileToLearn>) {
         self.sweep_if_due();
+        self.sample_if_due();
         let mut state = self.state();
         let IndexState { stage, began, last_build, .. } = &mut *state;
         let IndexStage::Ready(ready) = stage else { return };
@@ -352,6 +373,10 @@ impl LearnSource for RootIndex {
             *last_build = Some(began.elapsed());
             ready.shrink();
         }
+    }
+
+    fn gram_numbers(&self) -> GramNumbers {
+        self.with_ready(|it| it.signatures.gram_numbers().clone()).unwrap_or_default()
     }
 
     fn open(&self, file: FileToLearn) -> io::Result<File> {

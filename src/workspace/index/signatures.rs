@@ -7,6 +7,8 @@ use super::{
     candidates::{Candidates, ReadVerdict},
     file_number::EntryNumber,
     file_set::FileSet,
+    gram_formula::GramFormula,
+    gram_numbers::{GramNumber, GramNumbers},
     need::Need,
     slice_block::TextOwner,
     slices::{BitSlices, TextPlace},
@@ -21,6 +23,8 @@ const MOVED_AT_ONCE: usize = 8;
 pub(crate) struct Signatures {
     files: Vec<KnownFile>,
     slices: BitSlices,
+    /// The numbers of grams that all filters are made with.
+    numbers: GramNumbers,
     max_memory: usize,
     /// How much memory there is for files of several texts.
     texts_memory: usize,
@@ -104,6 +108,7 @@ impl Signatures {
         Self {
             files: Vec::new(),
             slices: BitSlices::default(),
+            numbers: GramNumbers::default(),
             max_memory,
             texts_memory: 0,
             counts: SignatureCounts::default(),
@@ -116,12 +121,34 @@ impl Signatures {
         let FileSets { all, unclear, large, binary } = &self.sets;
         let sets: usize = [all, unclear, large, binary].into_iter().map(FileSet::memory).sum();
         let files = self.files.capacity() * size_of::<KnownFile>();
-        self.slices.memory() + files + self.texts_memory + sets
+        self.slices.memory() + files + self.texts_memory + sets + self.numbers.memory()
     }
 
     /// How many files there are, and how many of them are known.
     pub(crate) fn counts(&self) -> SignatureCounts {
         self.counts
+    }
+
+    /// The numbers of grams that filters have to be made with.
+    pub(super) fn gram_numbers(&self) -> &GramNumbers {
+        &self.numbers
+    }
+
+    /// Numbers grams in another way. All files have to be learned again; those that were known are returned.
+    pub(super) fn number_by(&mut self, numbers: GramNumbers) -> Vec<EntryNumber> {
+        let known: Vec<EntryNumber> =
+            self.sets.all.iter().filter(|it| self.is_learned(*it)).collect();
+        for file in &known {
+            self.forget(*file);
+        }
+        self.slices = BitSlices::default();
+        self.numbers = numbers;
+        known
+    }
+
+    /// All files.
+    pub(super) fn all_files(&self) -> impl Iterator<Item = EntryNumber> {
+        self.sets.all.iter()
     }
 
     /// Allows more memory, or less for what is learned from now on.
@@ -144,6 +171,11 @@ impl Signatures {
         self.memory() < self.max_memory || self.slices.has_places()
     }
 
+    /// Whether numbers of grams by a sample would take a small part of the memory.
+    pub(super) fn has_room_for_numbers(&self) -> bool {
+        GramNumbers::MEMORY <= self.max_memory / 16
+    }
+
     /// There is a file that is not known yet, or one that may have changed.
     pub(crate) fn forget(&mut self, file: EntryNumber) {
         self.replace(file, KnownFile::Unlearned);
@@ -156,7 +188,8 @@ impl Signatures {
         }
     }
 
-    /// Keeps what was learned of a file. The caller has made sure that it has not changed since.
+    /// Keeps what was learned of a file. The caller has made sure that it has not changed since, and that its grams have
+    /// the numbers of these signatures.
     pub(crate) fn put(&mut self, file: EntryNumber, learned: LearnedFile) -> Kept {
         self.forget(file);
         let stamp = learned.stamp;
@@ -265,7 +298,8 @@ impl Signatures {
     /// What a search with this need has to read of every file.
     pub(crate) fn candidates(&self, need: &Need) -> Candidates {
         let mut found = Vec::new();
-        self.slices.each_match(&need.formula, &mut |owner| found.push((owner.file, owner.text)));
+        self.slices
+            .each_match(&self.numbered(need), &mut |owner| found.push((owner.file, owner.text)));
         found.sort_unstable();
         let of_files = found.chunk_by(|one, other| one.0 == other.0);
         let found = of_files.filter_map(|it| self.found_in(it, need));
@@ -283,7 +317,8 @@ impl Signatures {
         files: impl Iterator<Item = EntryNumber>,
         need: &Need,
     ) -> Candidates {
-        let may_match = |place: TextPlace| self.slices.may_match(place, &need.formula);
+        let formula = self.numbered(need);
+        let may_match = |place: TextPlace| self.slices.may_match(place, &formula);
         let (mut verdicts, mut judged) = (Vec::new(), FileSet::default());
         for file in files {
             let Some(known) = self.files.get(file.0 as usize) else { continue };
@@ -303,6 +338,10 @@ impl Signatures {
             }
         }
         Candidates::new(verdicts, judged)
+    }
+
+    fn numbered(&self, need: &Need) -> GramFormula<GramNumber> {
+        need.formula.numbered(&self.numbers)
     }
 
     /// What is to be read of the file of these texts, which may match, in their order. `None` for no texts.

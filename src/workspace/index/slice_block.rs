@@ -1,18 +1,19 @@
 //! A block of filters that lie side by side: row by row, each row with one bit of every filter.
 //!
 //! A question about a gram reads one row, a line of the processor's cache, and has its answer for all texts
-//! of the block.
+//! of the block. Filters are added to a group of 64 whose rows are a word each, because there they fall into a small
+//! piece of memory; a group that is full is laid beside the others.
 
 use super::{
-    file_number::EntryNumber,
-    gram_formula::GramFormula,
-    grams::{Filter, Gram},
+    file_number::EntryNumber, gram_formula::GramFormula, gram_numbers::GramNumber, grams::Filter,
 };
 
-/// The most words of a row.
+/// The most words of a row, and the most groups of texts.
 const MOST_WORDS: usize = 8;
+/// The texts of a group: as many as a word has bits.
+const GROUP: usize = 64;
 /// The most texts of a block.
-pub(super) const MOST_COLUMNS: usize = MOST_WORDS * 64;
+pub(super) const MOST_COLUMNS: usize = MOST_WORDS * GROUP;
 
 /// One bit for each text of a block.
 pub(super) type Columns = [u64; MOST_WORDS];
@@ -26,10 +27,15 @@ pub(super) struct TextOwner {
 
 /// The filters of texts that are about equally long.
 pub(super) struct SliceBlock {
-    width: u32,
-    /// How many words a row has. It grows with the texts, so that a block with few texts is small.
+    width: usize,
+    /// How many groups are full.
+    full: usize,
+    /// How many words a row of the full groups has. It grows with the groups, so that a block with few is small.
     words: usize,
+    /// The rows of the full groups.
     rows: Vec<u64>,
+    /// The rows of the group that is being filled. Empty if there is none.
+    open: Vec<u64>,
     owners: Vec<TextOwner>,
     /// Which columns have a text.
     live: Columns,
@@ -38,18 +44,20 @@ pub(super) struct SliceBlock {
 }
 
 impl SliceBlock {
-    pub(super) fn new(width: u32) -> Self {
+    pub(super) fn new(width: usize) -> Self {
         Self {
             width,
-            words: 1,
-            rows: vec![0; width as usize],
+            full: 0,
+            words: 0,
+            rows: Vec::new(),
+            open: Vec::new(),
             owners: Vec::new(),
             live: [0; MOST_WORDS],
             dead: Vec::new(),
         }
     }
 
-    pub(super) fn width(&self) -> u32 {
+    pub(super) fn width(&self) -> usize {
         self.width
     }
 
@@ -84,7 +92,7 @@ impl SliceBlock {
     /// About how much memory it takes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Self>()
-            + self.rows.capacity() * size_of::<u64>()
+            + (self.rows.capacity() + self.open.capacity()) * size_of::<u64>()
             + self.owners.capacity() * size_of::<TextOwner>()
             + self.dead.capacity() * size_of::<u16>()
     }
@@ -100,47 +108,81 @@ impl SliceBlock {
             self.mark(column, true);
             return Some(column);
         }
-        let column = u16::try_from(self.owners.len()).ok()?;
         if self.owners.len() == MOST_COLUMNS {
             return None;
         }
-        if self.owners.len() == self.words * 64 {
-            self.widen();
+        let column = u16::try_from(self.owners.len()).ok()?;
+        if self.owners.len().is_multiple_of(GROUP) {
+            self.begin_group();
         }
-        let (word, bit) = place_in_row(column);
+        let (_, bit) = place_in_row(column);
         for row in filter.set_bits() {
-            if let Some(it) = self.rows.get_mut(row * self.words + word) {
+            if let Some(it) = self.open.get_mut(row) {
                 *it |= bit;
             }
         }
         self.owners.push(owner);
         self.mark(column, true);
+        if self.owners.len().is_multiple_of(GROUP) {
+            self.end_group();
+        }
         Some(column)
     }
 
-    /// Writes all bits of a column that has those of another text.
-    fn overwrite(&mut self, column: u16, filter: &Filter) {
-        let (word, bit) = place_in_row(column);
-        let words = filter.words();
-        for (row, line) in self.rows.chunks_exact_mut(self.words).enumerate() {
-            let is_set = words.get(row / 64).is_some_and(|it| it >> (row % 64) & 1 == 1);
-            if let Some(it) = line.get_mut(word) {
-                *it = if is_set { *it | bit } else { *it & !bit };
+    fn begin_group(&mut self) {
+        self.open.clear();
+        self.open.resize(self.width, 0);
+    }
+
+    /// Lays the group that is full now beside the others.
+    fn end_group(&mut self) {
+        if self.full == self.words {
+            self.widen();
+        }
+        let lines = self.rows.chunks_exact_mut(self.words.max(1));
+        for (line, word) in lines.zip(&self.open) {
+            if let Some(it) = line.get_mut(self.full) {
+                *it = *word;
             }
+        }
+        self.full += 1;
+        self.open.clear();
+        if self.full == MOST_WORDS {
+            self.open.shrink_to_fit();
         }
     }
 
-    /// Makes rows twice as long.
+    /// Makes the rows of full groups twice as long.
     fn widen(&mut self) {
-        let words = self.words * 2;
-        let mut rows = vec![0; self.width as usize * words];
-        for (new, old) in rows.chunks_exact_mut(words).zip(self.rows.chunks_exact(self.words)) {
+        let words = (self.words * 2).max(1);
+        let mut rows = vec![0; self.width * words];
+        let old = self.rows.chunks_exact(self.words.max(1));
+        for (new, old) in rows.chunks_exact_mut(words).zip(old) {
             for (new, old) in new.iter_mut().zip(old) {
                 *new = *old;
             }
         }
         self.rows = rows;
         self.words = words;
+    }
+
+    /// Writes all bits of a column that has those of another text.
+    fn overwrite(&mut self, column: u16, filter: &Filter) {
+        let (word, bit) = place_in_row(column);
+        let bits = filter.words();
+        let set = |row: usize, it: &mut u64| {
+            let is_set = bits.get(row / 64).is_some_and(|it| it >> (row % 64) & 1 == 1);
+            *it = if is_set { *it | bit } else { *it & !bit };
+        };
+        if word == self.full {
+            self.open.iter_mut().enumerate().for_each(|(row, it)| set(row, it));
+            return;
+        }
+        for (row, line) in self.rows.chunks_exact_mut(self.words.max(1)).enumerate() {
+            if let Some(it) = line.get_mut(word) {
+                set(row, it);
+            }
+        }
     }
 
     /// Removes the text of a column. False if there is none.
@@ -163,32 +205,40 @@ impl SliceBlock {
 
     /// The filter of a column.
     pub(super) fn filter(&self, column: u16) -> Filter {
-        let (word, bit) = place_in_row(column);
-        let lines = self.rows.chunks_exact(self.words);
-        let is_set = lines.map(|line| line.get(word).is_some_and(|it| it & bit != 0));
+        let is_set = (0..self.width).map(|row| self.has_bit(row, column));
         Filter::from_bits(self.width, is_set)
     }
 
-    /// Whether a text may match.
-    pub(super) fn may_match(&self, column: u16, formula: &GramFormula) -> bool {
+    fn has_bit(&self, row: usize, column: u16) -> bool {
         let (word, bit) = place_in_row(column);
-        formula.holds(&|gram| self.row(gram).get(word).is_some_and(|it| it & bit != 0))
+        let (full, open) = self.row(row);
+        let it = if word == self.full { open } else { full.get(word).copied() };
+        it.is_some_and(|it| it & bit != 0)
+    }
+
+    /// Whether a text may match.
+    pub(super) fn may_match(&self, column: u16, formula: &GramFormula<GramNumber>) -> bool {
+        formula.holds(&|gram| self.has_bit(gram.row_in(self.width), column))
     }
 
     /// Which texts may match.
-    pub(super) fn matching(&self, formula: &GramFormula) -> Columns {
+    pub(super) fn matching(&self, formula: &GramFormula<GramNumber>) -> Columns {
         let mut columns = self.live;
         self.narrow(&mut columns, formula);
         columns
     }
 
     /// Leaves only columns for which the formula holds.
-    fn narrow(&self, columns: &mut Columns, formula: &GramFormula) {
+    fn narrow(&self, columns: &mut Columns, formula: &GramFormula<GramNumber>) {
         match formula {
             GramFormula::Anything => {}
             GramFormula::Impossible => *columns = [0; MOST_WORDS],
             GramFormula::Has(gram) => {
-                for (column, row) in columns.iter_mut().zip(self.row(*gram)) {
+                let (full, open) = self.row(gram.row_in(self.width));
+                for (column, row) in columns.iter_mut().zip(full) {
+                    *column &= row;
+                }
+                if let (Some(column), Some(row)) = (columns.get_mut(self.full), open) {
                     *column &= row;
                 }
             }
@@ -214,10 +264,12 @@ impl SliceBlock {
         }
     }
 
+    /// A row of the full groups, and of the one that is being filled.
     #[inline]
-    fn row(&self, gram: Gram) -> &[u64] {
-        let start = gram.bit_in(self.width) as usize * self.words;
-        self.rows.get(start..start + self.words).unwrap_or_default()
+    fn row(&self, row: usize) -> (&[u64], Option<u64>) {
+        let start = row * self.words;
+        let full = self.rows.get(start..start + self.full).unwrap_or_default();
+        (full, self.open.get(row).copied())
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{
     gram_formula::GramFormula,
+    gram_numbers::GramNumber,
     grams::{Filter, ones},
     slice_block::{MOST_COLUMNS, SliceBlock, TextOwner},
 };
@@ -27,7 +28,7 @@ pub(super) struct BitSlices {
     blocks: Vec<Option<Box<SliceBlock>>>,
     /// Numbers of blocks that were dropped.
     unused: Vec<u32>,
-    classes: BTreeMap<u32, WidthClass>,
+    classes: BTreeMap<usize, WidthClass>,
     memory: usize,
 }
 
@@ -79,7 +80,8 @@ impl BitSlices {
         let block = self.blocks.get_mut(number as usize)?.as_deref_mut()?;
         let (before, was_dead) = (block.memory(), block.dead() > 0);
         let column = block.add(owner, filter)?;
-        self.memory += block.memory() - before;
+        // It can also become less, when a block is full.
+        self.memory = (self.memory + block.memory()).saturating_sub(before);
         let is_full = !block.has_room();
         let class = self.classes.entry(width).or_default();
         class.texts += 1;
@@ -90,7 +92,7 @@ impl BitSlices {
         Some(TextPlace { block: number, column })
     }
 
-    fn new_block(&mut self, width: u32) -> Option<u32> {
+    fn new_block(&mut self, width: usize) -> Option<u32> {
         let block = Box::new(SliceBlock::new(width));
         self.memory += block.memory();
         let number = if let Some(number) = self.unused.pop() {
@@ -124,7 +126,11 @@ impl BitSlices {
     }
 
     /// Calls `each` with the texts that may match.
-    pub(super) fn each_match(&self, formula: &GramFormula, each: &mut dyn FnMut(TextOwner)) {
+    pub(super) fn each_match(
+        &self,
+        formula: &GramFormula<GramNumber>,
+        each: &mut dyn FnMut(TextOwner),
+    ) {
         for block in self.blocks.iter().flatten() {
             let found = block.matching(formula);
             for column in ones(&found) {
@@ -136,7 +142,7 @@ impl BitSlices {
     }
 
     /// Whether a text may match.
-    pub(super) fn may_match(&self, place: TextPlace, formula: &GramFormula) -> bool {
+    pub(super) fn may_match(&self, place: TextPlace, formula: &GramFormula<GramNumber>) -> bool {
         self.block(place.block).is_none_or(|it| it.may_match(place.column, formula))
     }
 
@@ -179,7 +185,7 @@ impl BitSlices {
     }
 
     /// The block with the fewest texts, of a width with many empty places that can take these texts.
-    fn sparsest_block(&self) -> Option<(u32, u32)> {
+    fn sparsest_block(&self) -> Option<(usize, u32)> {
         self.classes.iter().find_map(|(width, class)| {
             let blocks = || class.blocks.iter().filter_map(|it| Some((*it, self.block(*it)?)));
             let used: usize = blocks().map(|(_, it)| it.used()).sum();
@@ -191,7 +197,7 @@ impl BitSlices {
         })
     }
 
-    fn drop_block(&mut self, width: u32, number: u32) {
+    fn drop_block(&mut self, width: usize, number: u32) {
         let block = self.blocks.get_mut(number as usize).and_then(Option::take);
         if let Some(block) = &block {
             self.memory -= block.memory();
@@ -213,18 +219,19 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{
-        super::{file_number::EntryNumber, grams::GramSet},
+        super::{file_number::EntryNumber, gram_numbers::GramNumbers, grams::GramSet},
         *,
     };
 
     fn filter_of(text: &str) -> Filter {
-        let mut set = GramSet::new();
+        let mut set = GramSet::new(GramNumbers::default());
         set.feed(text.as_bytes());
         set.take_filter()
     }
 
-    fn formula_of(text: &str) -> GramFormula {
-        GramFormula::one_of_texts(std::iter::once(text.as_bytes()))
+    fn formula_of(text: &str) -> GramFormula<GramNumber> {
+        let formula = GramFormula::one_of_texts(std::iter::once(text.as_bytes()));
+        formula.numbered(&GramNumbers::default())
     }
 
     fn owner(file: u32) -> TextOwner {

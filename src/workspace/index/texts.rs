@@ -5,7 +5,10 @@
 
 use std::{fs::File, io, io::Read as _};
 
-use super::grams::{Filter, GramSet};
+use super::{
+    gram_numbers::GramNumbers,
+    grams::{Filter, GramSet},
+};
 use crate::workspace::search::{ContentStamp, SMALL_FILE_BYTES};
 
 /// A text is about this long: it ends with the first line that makes it longer. With longer texts more of a file is
@@ -19,6 +22,8 @@ const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// What was learned of a file.
 #[derive(Debug)]
 pub(crate) struct LearnedFile {
+    /// The numbers of grams that its filters are made with.
+    pub(super) numbers: GramNumbers,
     pub(super) stamp: ContentStamp,
     pub(super) content: LearnedContent,
 }
@@ -53,8 +58,20 @@ impl LearnedFile {
     /// What there is to learn of a file that nobody changes.
     #[expect(clippy::expect_used, reason = "only tests call it")]
     pub(crate) fn of(file: &mut File) -> Self {
-        LearningReader::new().read(file, &|| false).ok().flatten().expect("nobody changes the file")
+        let mut reader = LearningReader::new(GramNumbers::default());
+        reader.read(file, &|| false).ok().flatten().expect("nobody changes the file")
     }
+}
+
+/// The beginning of a file as grams see it, about as long as a text. Nothing if it is binary.
+pub(super) fn first_text(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(TEXT_BYTES as u64).read_to_end(&mut text)?;
+    text.make_ascii_lowercase();
+    if memchr::memchr(0, &text).is_some() {
+        text.clear();
+    }
+    Ok(text)
 }
 
 /// Reads files, with the memory that it takes.
@@ -76,8 +93,13 @@ struct TextCutter<'g> {
 }
 
 impl LearningReader {
-    pub(super) fn new() -> Self {
-        Self { grams: GramSet::new(), buffer: vec![0; SMALL_FILE_BYTES].into() }
+    pub(super) fn new(numbers: GramNumbers) -> Self {
+        Self { grams: GramSet::new(numbers), buffer: vec![0; SMALL_FILE_BYTES].into() }
+    }
+
+    /// Numbers the grams of the next files in this way.
+    pub(super) fn number_by(&mut self, numbers: &GramNumbers) {
+        self.grams.number_by(numbers);
     }
 
     /// Reads a file. `None` if it changed meanwhile, or if `is_stopped` said so.
@@ -90,7 +112,8 @@ impl LearningReader {
         self.grams.clear();
         let Some(content) = self.read_content(file, &stamp, is_stopped)? else { return Ok(None) };
         let is_unchanged = ContentStamp::of(file)? == stamp;
-        Ok(is_unchanged.then_some(LearnedFile { stamp, content }))
+        let numbers = self.grams.numbers().clone();
+        Ok(is_unchanged.then_some(LearnedFile { numbers, stamp, content }))
     }
 
     fn read_content(
@@ -215,7 +238,11 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, bytes).unwrap();
         let mut file = File::open(&path).unwrap();
-        LearningReader::new().read(&mut file, &|| false).unwrap().unwrap().content
+        LearningReader::new(GramNumbers::default())
+            .read(&mut file, &|| false)
+            .unwrap()
+            .unwrap()
+            .content
     }
 
     fn starts(content: &LearnedContent) -> Vec<(u64, u64)> {
@@ -265,7 +292,7 @@ mod tests {
             file.write_all(b"more").unwrap();
             false
         };
-        let mut reader = LearningReader::new();
+        let mut reader = LearningReader::new(GramNumbers::default());
         assert!(reader.read(&mut File::open(&path).unwrap(), &grow).unwrap().is_none());
         assert!(reader.read(&mut File::open(&path).unwrap(), &|| true).unwrap().is_none());
         // What was read before is not part of the next file.

@@ -77,6 +77,10 @@ impl LearnSource for FilesOnDisk {
         files.extend(queue.drain(..count));
     }
 
+    fn gram_numbers(&self) -> GramNumbers {
+        GramNumbers::default()
+    }
+
     fn open(&self, file: FileToLearn) -> io::Result<File> {
         let path = self.folder.join(file.file.0.to_string());
         let opened = File::open(&path)?;
