@@ -4,12 +4,13 @@
 
 use std::{
     cmp::Ordering,
-    collections::HashMap,
     ffi::OsStr,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+use rustc_hash::FxHashMap;
 
 pub(crate) use super::file_number::{EntryNumber, EntryVersion};
 use super::{event_queue::WatchNumber, file_stamp::FileStamp};
@@ -96,9 +97,9 @@ pub(super) struct EntryTable {
     entries: Vec<PackedEntry>,
     names: Vec<u8>,
     dead_names: usize,
-    folders: HashMap<u32, OpenFolder>,
+    folders: FxHashMap<u32, OpenFolder>,
     /// Why directories are closed, except for those that are ignored.
-    closed: HashMap<u32, WhyClosed>,
+    closed: FxHashMap<u32, WhyClosed>,
     free: Vec<u32>,
     last_version: u32,
     pub(super) changes: TreeChanges,

@@ -12,7 +12,7 @@ const MOST_PARTS: usize = 192;
 /// The most grams of a formula. A larger one would take longer than it saves.
 const MOST_GRAMS: usize = 2_048;
 
-/// What has to be in a text, as grams or as their numbers in a tree.
+/// What has to be in a text, as grams, as their numbers in a tree, or as rows of filters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GramFormula<G = Gram> {
     /// Nothing: any text may match.
@@ -53,28 +53,43 @@ impl GramFormula {
 
     /// The same with the numbers of the grams. What is rare comes first, so that most texts are ruled out early.
     pub(super) fn numbered(&self, numbers: &GramNumbers) -> GramFormula<GramNumber> {
+        self.map(&|gram| numbers.of(gram)).rarest_first()
+    }
+}
+
+impl GramFormula<GramNumber> {
+    fn rarest_first(self) -> Self {
+        let sorted = |parts: Vec<Self>| parts.into_iter().map(Self::rarest_first).collect();
         match self {
-            Self::Anything => GramFormula::Anything,
-            Self::Impossible => GramFormula::Impossible,
-            Self::Has(gram) => GramFormula::Has(numbers.of(*gram)),
             Self::All(parts) => {
-                let mut parts: Vec<_> = parts.iter().map(|it| it.numbered(numbers)).collect();
+                let mut parts: Vec<Self> = sorted(parts);
                 parts.sort_by_key(|it| match it {
-                    GramFormula::Has(number) => (0, Reverse(Some(*number))),
+                    Self::Has(number) => (0, Reverse(Some(*number))),
                     _ => (1, Reverse(None)),
                 });
                 // Several grams may have one number.
                 parts.dedup();
-                GramFormula::All(parts)
+                Self::All(parts)
             }
-            Self::OneOf(parts) => {
-                GramFormula::OneOf(parts.iter().map(|it| it.numbered(numbers)).collect())
-            }
+            Self::OneOf(parts) => Self::OneOf(sorted(parts)),
+            Self::Anything | Self::Impossible | Self::Has(_) => self,
         }
     }
 }
 
 impl<G: Copy + Ord> GramFormula<G> {
+    /// The same formula over something else.
+    pub(super) fn map<H>(&self, of: &dyn Fn(G) -> H) -> GramFormula<H> {
+        let all = |parts: &[Self]| parts.iter().map(|it| it.map(of)).collect();
+        match self {
+            Self::Anything => GramFormula::Anything,
+            Self::Impossible => GramFormula::Impossible,
+            Self::Has(gram) => GramFormula::Has(of(*gram)),
+            Self::All(parts) => GramFormula::All(all(parts)),
+            Self::OneOf(parts) => GramFormula::OneOf(all(parts)),
+        }
+    }
+
     /// The formula that holds if all of these hold.
     pub(super) fn all(formulas: impl Iterator<Item = Self>) -> Self {
         let mut parts = Vec::new();

@@ -6,7 +6,6 @@ use std::{
 
 use super::{
     Candidates, EntryNumber, IndexedFiles, SearchPlan, WhyCold,
-    entry_table::EntryView,
     file_set::FileSet,
     need::Need,
     ready_index::ReadyIndex,
@@ -30,29 +29,18 @@ impl ReadyIndex {
     ) -> Result<SearchPlan, WhyCold> {
         let start = start_in(&self.tree, scope.start, scope.selection)?;
         let candidates = self.candidates(start, need);
-        let mut marked = MarkedFiles::default();
-        for (file, _) in candidates.files() {
-            marked.mark(&self.tree, file);
-        }
         // What is wrong with a directory has to be told, whatever is in it.
-        for folder in self.tree.odd_folders() {
-            marked.mark(&self.tree, folder);
-        }
-        marked.sort(&self.tree);
-        let mut planner = Planner::new(Some(&marked.all));
+        let wanted = candidates.files().map(|(file, _)| file).chain(self.tree.odd_folders());
+        let marked = with_folders(&self.tree, wanted);
+        let mut planner = Planner::new(Some(&marked));
         let selected = WalkedFiles::Selected;
         if scope.selection.may_take_ignored() {
             // There may be directories in which nothing is known, and therefore nothing marked.
             planner.every_folder = true;
             walk_tree(&self.tree, scope, selected, &mut planner)?;
         } else {
-            walk_some(
-                &self.tree,
-                |it| marked.within(&self.tree, it),
-                scope,
-                selected,
-                &mut planner,
-            )?;
+            let entries = |folder| self.tree.entries_among(folder, &marked);
+            walk_some(&self.tree, entries, scope, selected, &mut planner)?;
         }
         Ok(SearchPlan { plan: planner.plan, candidates })
     }
@@ -115,43 +103,18 @@ fn files_below(tree: &WatchedTree, start: EntryNumber, most: usize) -> Option<Ve
     Some(files)
 }
 
-/// Entries that are wanted, and the directories that lead to them.
-#[derive(Default)]
-struct MarkedFiles {
-    all: FileSet,
-    /// Each with the directory that it is in.
-    by_folder: Vec<(EntryNumber, EntryNumber)>,
-}
-
-impl MarkedFiles {
-    fn mark(&mut self, tree: &WatchedTree, entry: EntryNumber) {
+/// These entries, and the directories that lead to them.
+fn with_folders(tree: &WatchedTree, entries: impl Iterator<Item = EntryNumber>) -> FileSet {
+    let mut all = FileSet::default();
+    for entry in entries {
         let mut at = Some(entry);
         while let Some(number) = at
-            && self.all.insert(number)
+            && all.insert(number)
         {
             at = tree.parent(number);
-            self.by_folder.extend(at.map(|folder| (folder, number)));
         }
     }
-
-    /// Sorts them by directory, and those of each by name.
-    fn sort(&mut self, tree: &WatchedTree) {
-        let name = |number| tree.entry(number).map(|it| it.name.as_encoded_bytes());
-        self.by_folder.sort_unstable_by(|one, other| {
-            one.0.cmp(&other.0).then_with(|| name(one.1).cmp(&name(other.1)))
-        });
-    }
-
-    /// Those in a directory.
-    fn within<'t>(
-        &self,
-        tree: &'t WatchedTree,
-        folder: EntryNumber,
-    ) -> impl Iterator<Item = EntryView<'t>> + use<'_, 't> {
-        let from = self.by_folder.partition_point(|it| it.0 < folder);
-        let rest = self.by_folder.get(from..).unwrap_or_default();
-        rest.iter().take_while(move |it| it.0 == folder).filter_map(|it| tree.entry(it.1))
-    }
+    all
 }
 
 /// Makes a plan of what is taken.

@@ -12,6 +12,9 @@ use super::{
 const MOST_WORDS: usize = 8;
 /// The texts of a group: as many as a word has bits.
 const GROUP: usize = 64;
+/// How many rows are asked before it is looked whether a text is left. They are read from memory, and need not wait for
+/// each other.
+const ROWS_AT_ONCE: usize = 4;
 /// The most texts of a block.
 pub(super) const MOST_COLUMNS: usize = MOST_WORDS * GROUP;
 
@@ -221,30 +224,24 @@ impl SliceBlock {
         formula.holds(&|gram| self.has_bit(gram.row_in(self.width), column))
     }
 
-    /// Which texts may match.
-    pub(super) fn matching(&self, formula: &GramFormula<GramNumber>) -> Columns {
+    /// Which texts may match, by a formula over rows.
+    pub(super) fn matching(&self, formula: &GramFormula<usize>) -> Columns {
         let mut columns = self.live;
         self.narrow(&mut columns, formula);
         columns
     }
 
     /// Leaves only columns for which the formula holds.
-    fn narrow(&self, columns: &mut Columns, formula: &GramFormula<GramNumber>) {
+    fn narrow(&self, columns: &mut Columns, formula: &GramFormula<usize>) {
         match formula {
             GramFormula::Anything => {}
             GramFormula::Impossible => *columns = [0; MOST_WORDS],
-            GramFormula::Has(gram) => {
-                let (full, open) = self.row(gram.row_in(self.width));
-                for (column, row) in columns.iter_mut().zip(full) {
-                    *column &= row;
-                }
-                if let (Some(column), Some(row)) = (columns.get_mut(self.full), open) {
-                    *column &= row;
-                }
-            }
+            GramFormula::Has(row) => self.narrow_by_row(columns, *row),
             GramFormula::All(parts) => {
-                for part in parts {
-                    self.narrow(columns, part);
+                for some in parts.chunks(ROWS_AT_ONCE) {
+                    for part in some {
+                        self.narrow(columns, part);
+                    }
                     if columns.iter().all(|it| *it == 0) {
                         return;
                     }
@@ -261,6 +258,23 @@ impl SliceBlock {
                 }
                 *columns = found;
             }
+        }
+    }
+
+    #[inline]
+    fn narrow_by_row(&self, columns: &mut Columns, row: usize) {
+        let (full, open) = self.row(row);
+        if let Ok(full) = <&Columns>::try_from(full) {
+            for (column, row) in columns.iter_mut().zip(full) {
+                *column &= row;
+            }
+            return;
+        }
+        for (column, row) in columns.iter_mut().zip(full) {
+            *column &= row;
+        }
+        if let (Some(column), Some(row)) = (columns.get_mut(self.full), open) {
+            *column &= row;
         }
     }
 

@@ -131,11 +131,14 @@ impl BitSlices {
         formula: &GramFormula<GramNumber>,
         each: &mut dyn FnMut(TextOwner),
     ) {
-        for block in self.blocks.iter().flatten() {
-            let found = block.matching(formula);
-            for column in ones(&found) {
-                if let Some(owner) = block.owners().get(column) {
-                    each(*owner);
+        for (width, class) in &self.classes {
+            let formula = formula.map(&|number| number.row_in(*width));
+            for block in class.blocks.iter().filter_map(|it| self.block(*it)) {
+                let found = block.matching(&formula);
+                for column in ones(&found) {
+                    if let Some(owner) = block.owners().get(column) {
+                        each(*owner);
+                    }
                 }
             }
         }

@@ -10,7 +10,6 @@
 //! It decides by the walk's own rules what is ignored, and does not know what is searched for.
 
 use std::{
-    collections::HashMap,
     fs::File,
     io,
     os::fd::OwnedFd,
@@ -19,11 +18,13 @@ use std::{
     time::Instant,
 };
 
+use rustc_hash::FxHashMap;
 use rustix::fs::OFlags;
 
 use super::{
     entry_table::{EntryNumber, EntryTable, EntryVersion, EntryView, TreeChanges, WhyClosed},
     event_queue::{EventQueue, WatchNumber},
+    file_set::FileSet,
     file_stamp::FileStamp,
     hard_links::HardLinks,
     root_check::{WatchedRoot, failed, kernel_number, open_below},
@@ -77,7 +78,7 @@ pub(crate) struct WatchedTree {
     pub(super) settings: TreeSettings,
     pub(super) table: EntryTable,
     pub(super) queue: EventQueue,
-    pub(super) targets: HashMap<WatchNumber, WatchTarget>,
+    pub(super) targets: FxHashMap<WatchNumber, WatchTarget>,
     pub(super) links: HardLinks,
     pub(super) setting_files: SettingFiles,
     /// The rules above the root.
@@ -137,7 +138,7 @@ impl WatchedTree {
             settings: settings.clone(),
             table: EntryTable::new(),
             queue,
-            targets: HashMap::new(),
+            targets: FxHashMap::default(),
             links: HardLinks::default(),
             setting_files: SettingFiles::default(),
             rules_above: None,
@@ -201,6 +202,16 @@ impl WatchedTree {
     /// The entries of an open directory, in the order of their names.
     pub(crate) fn entries(&self, folder: EntryNumber) -> impl Iterator<Item = EntryView<'_>> {
         self.table.children(folder).filter_map(|it| self.table.view(it))
+    }
+
+    /// Those entries of an open directory that are in a set, in the order of their names.
+    pub(super) fn entries_among<'t>(
+        &'t self,
+        folder: EntryNumber,
+        set: &FileSet,
+    ) -> impl Iterator<Item = EntryView<'t>> {
+        let some = self.table.children(folder).filter(|it| set.contains(*it));
+        some.filter_map(|it| self.table.view(it))
     }
 
     /// One entry.

@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek as _, SeekFrom},
+    io::{self, Seek as _},
 };
 
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -47,11 +47,10 @@ impl TextBuffer {
         if self.bytes.len() < wanted {
             self.bytes.resize(wanted, 0);
         }
-        file.seek(SeekFrom::Start(start))?;
         // Not `read_to_end`, which reads once more to find the end.
         self.length = 0;
         while let Some(room) = self.bytes.get_mut(self.length..wanted).filter(|it| !it.is_empty()) {
-            match file.read(room) {
+            match read_at(file, room, start + self.length as u64) {
                 Ok(0) => break,
                 Ok(read) => self.length += read,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
@@ -59,6 +58,18 @@ impl TextBuffer {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads at a place of a file, on Unix without going there first, which would be a system call of its own.
+fn read_at(file: &mut File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, into, at);
+    #[cfg(not(unix))]
+    {
+        use std::io::{Read as _, Seek as _};
+        file.seek(io::SeekFrom::Start(at))?;
+        file.read(into)
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 };
 
 #[cfg(target_os = "linux")]
-use std::sync::OnceLock;
+use std::{os::unix::ffi::OsStrExt as _, sync::OnceLock};
 
 #[cfg(unix)]
 use std::{
@@ -315,8 +315,12 @@ impl Folder {
             above = folder.parent.as_deref();
         }
         let open = above?;
-        let below = self.path.as_deref()?.strip_prefix(open.path.as_deref()?).ok()?;
-        regular_file::open_below(open.handle()?, &below.join(name))
+        // The path of a directory above is how this one's begins, which need not be compared.
+        let path = self.path.as_deref()?.as_os_str().as_encoded_bytes();
+        let below = path.get(open.path_bytes..)?;
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        let place = [below, name.as_encoded_bytes()].join(&b'/');
+        regular_file::open_below(open.handle()?, Path::new(OsStr::from_bytes(&place)))
     }
 
     /// Opens a settings file by its path relative to this directory. Links are followed.

@@ -119,7 +119,11 @@ impl PathPattern {
         match &self.fit {
             Fit::NameEnds(ends) => {
                 let name = name.as_encoded_bytes();
-                ends.iter().any(|end| name.ends_with(end.as_bytes()))
+                // Most names differ in the last byte.
+                let fits = |end: &[u8]| {
+                    end.last().is_none_or(|it| name.last() == Some(it)) && name.ends_with(end)
+                };
+                ends.iter().any(|end| fits(end.as_bytes()))
             }
             Fit::Name(globs) => globs.is_match(name),
             Fit::Path(_) => true,
