@@ -24,8 +24,19 @@ fn is_written_out(character: char) -> bool {
     character.is_control() || is_confusing(character)
 }
 
+/// The same text, if it is one that is shown as it is: printable ASCII without the character that begins an escape. All
+/// of it is looked at in any case, because that can be done for many bytes at once.
+fn plain(bytes: &[u8]) -> Option<&str> {
+    let is_plain = |it: &u8| matches!(it, b' '..=b'~') & (*it != b'$');
+    let are_plain = bytes.iter().fold(true, |so_far, it| so_far & is_plain(it));
+    if are_plain { std::str::from_utf8(bytes).ok() } else { None }
+}
+
 /// The text of a path, in which each name is escaped if necessary.
 pub(crate) fn path_to_text(path: &Path) -> Cow<'_, str> {
+    if let Some(text) = plain(path.as_os_str().as_encoded_bytes()) {
+        return Cow::Borrowed(text);
+    }
     if let Some(text) = path.to_str()
         && !text.contains(is_written_out)
         && !text.contains(BEGIN)
@@ -67,6 +78,9 @@ fn from_bytes(bytes: &[u8]) -> PathBuf {
 }
 
 fn bytes_to_text(name: &[u8]) -> Cow<'_, str> {
+    if let Some(text) = plain(name) {
+        return Cow::Borrowed(text);
+    }
     match std::str::from_utf8(name) {
         Ok(text) if !text.contains(is_written_out) && unescaped(text).is_none() => {
             Cow::Borrowed(text)

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tool::{DataScope, ToolOutput, ToolSpec};
+use crate::tool::{AnswerData, DataScope, ToolOutput, ToolSpec};
 
 /// Whether answers have structured data in addition to their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,15 +57,20 @@ impl StructuredContent {
             (Self::LeftOut, _, _) => None,
             (Self::Sent, None, data) => data.filter(|_| !output.has_news_in_text),
             (Self::Sent, Some(_), _) if output.error.is_some() => None,
-            (Self::Sent, Some(declared), Some(Value::Object(mut data)))
+            (Self::Sent, Some(declared), Some(data))
                 if declared.scope == DataScope::FactsAboutText || !output.has_news_in_text =>
             {
                 if declared.scope == DataScope::FactsAboutText {
-                    data.insert(TEXT.to_owned(), json!(output.joined_text()));
+                    let mut facts = data.value();
+                    if let Value::Object(facts) = &mut facts {
+                        facts.insert(TEXT.to_owned(), json!(output.joined_text()));
+                    }
+                    AnswerData::of(&facts).ok()
+                } else {
+                    Some(data)
                 }
-                Some(Value::Object(data))
             }
-            (Self::Sent, Some(_), _) => Some(json!({ TEXT: output.joined_text() })),
+            (Self::Sent, Some(_), _) => AnswerData::of(&json!({ TEXT: output.joined_text() })).ok(),
         };
         output
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::json_text::plain_cause;
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Content, ToolOutput, kind_of},
+    tool::{AnswerData, Content, ToolOutput, kind_of},
 };
 
 /// The error of a call whose handler cannot be reached. Whatever a handler throws arrives as an answer.
@@ -86,7 +86,7 @@ pub(super) fn output_of(answer: &str, name: &str) -> Result<ToolOutput, ToolErro
     let content: Vec<Content> = answer.content.into_iter().map(content_of).collect();
     let mut output = ToolOutput {
         content,
-        structured: answer.structured_content,
+        structured: answer.structured_content.and_then(|it| AnswerData::of(&it).ok()),
         display: answer.display,
         meta: answer.meta,
         ..ToolOutput::default()

@@ -17,9 +17,9 @@ use crate::{
     mcp::mcp_tool_name,
     registry::ToolSource,
     tool::{
-        Access, Annotations, DataScope, DynTool, ForeignInput, HintsFrom, InputValidator,
-        OutputSpec, Prepared, SideEffect, Statement, ToolContext, ToolKind, ToolOutput, ToolSpec,
-        check_foreign_schema, shown_schema,
+        Access, Annotations, AnswerData, DataScope, DynTool, ForeignInput, HintsFrom,
+        InputValidator, OutputSpec, Prepared, SideEffect, Statement, ToolContext, ToolKind,
+        ToolOutput, ToolSpec, check_foreign_schema, shown_schema,
     },
 };
 
@@ -213,13 +213,15 @@ async fn checked_output(
         return Ok(output);
     };
     let validator = Arc::clone(validator);
-    output.structured = Some(cx.blocking(move |_| validator.accept(data)).await.map_err(|err| {
+    let data = data.value();
+    let accepted = cx.blocking(move |_| validator.accept(data)).await.map_err(|err| {
         let message = format!(
             "the structuredContent of `{tool}` does not match its outputSchema: {}; correct the handler or \
              the schema",
             err.message
         );
         ToolError::new(ErrorKind::ToolFailed, message)
-    })?);
+    })?;
+    output.structured = AnswerData::of(&accepted).ok();
     Ok(output)
 }

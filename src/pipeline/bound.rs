@@ -14,7 +14,7 @@ pub(super) fn bounded(mut output: ToolOutput, max_bytes: usize) -> ToolOutput {
     let mut notes = Vec::new();
     bound_text(&mut output.content, max_bytes, &mut notes);
     bound_pictures(&mut output.content, &mut notes);
-    let data_bytes = output.structured.as_ref().map_or(0, json_bytes);
+    let data_bytes = output.structured.as_ref().map_or(0, |it| it.text().len());
     if data_bytes > max_bytes {
         output.structured = None;
         notes.push(format!("{data_bytes} bytes of structured content are left out"));

@@ -4,6 +4,7 @@
 //! Nothing here knows napi, a provider's format or a particular tool.
 
 mod access;
+mod answer_data;
 mod catalogue;
 mod coerce;
 mod command_sandbox;
@@ -28,6 +29,7 @@ mod typed;
 
 pub use access::Access;
 pub(crate) use access::{shown_path, shown_text};
+pub use answer_data::AnswerData;
 pub use catalogue::{KnownTool, ToolCatalogue};
 pub use command_sandbox::CommandSandbox;
 pub(crate) use command_sandbox::{PlannedSandbox, SandboxPlanner};

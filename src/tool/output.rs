@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::answer_data::AnswerData;
 use crate::error::ToolError;
 
 /// One block of a result.
@@ -48,7 +49,7 @@ const NO_OUTPUT: &str = "(no output)";
 
 /// The answer of one call. A tool gives its data as its own type; beyond it they are JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolOutput<Data = Value> {
+pub struct ToolOutput<Data = AnswerData> {
     /// What the model reads, in order.
     pub content: Vec<Content>,
     /// The facts as data, for programs.
@@ -161,7 +162,7 @@ impl<Data> ToolOutput<Data> {
     {
         let has_failed = self.error.is_some();
         let (data, rest) = self.split_data();
-        let structured = data.filter(|_| !has_failed).map(serde_json::to_value).transpose()?;
+        let structured = data.filter(|_| !has_failed).map(|it| AnswerData::of(&it)).transpose()?;
         Ok(ToolOutput { structured, ..rest })
     }
 
@@ -240,7 +241,7 @@ pub struct ResultView<'a, Block = Content> {
     pub is_error: bool,
     /// The result as structured data.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub structured_content: Option<&'a Value>,
+    pub structured_content: Option<&'a AnswerData>,
     /// The text that a person is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<&'a str>,

@@ -30,9 +30,9 @@ pub(crate) fn bed_on(store: &Store, project: &str) -> TestBed {
     bed
 }
 
-fn data(output: &ToolOutput) -> &Value {
+fn data(output: &ToolOutput) -> Value {
     assert_eq!(output.error, None);
-    output.structured.as_ref().unwrap()
+    output.structured.as_ref().unwrap().value()
 }
 
 fn text(data: &Value, place: &str) -> String {
@@ -82,7 +82,7 @@ async fn registries_that_change_todos_at_once_lose_none() {
                     let task = format!("{number}.{worker}.{task}");
                     let added =
                         bed.call("write_todos", json!({ "action": "add", "task": task })).await;
-                    let id = text(data(&added), "/todos/0/id");
+                    let id = text(&data(&added), "/todos/0/id");
                     let action = if task.ends_with('3') { "remove" } else { "complete" };
                     let done = bed.call("write_todos", json!({ "action": action, "id": id })).await;
                     assert_eq!(kind(&done), None);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{ErrorKind, ToolError},
-    tool::{Content, ToolOutput},
+    tool::{AnswerData, Content, ToolOutput},
 };
 
 /// Turns the answer of a server into a result. The pipeline bounds it.
@@ -14,7 +14,9 @@ pub(super) fn output_of(answer: CallToolResult) -> ToolOutput {
     let mut output = ToolOutput {
         content: content.into_iter().map(content_of).collect(),
         // The protocol had objects alone here for long, and clients of ours rely on it.
-        structured: structured_content.filter(Value::is_object),
+        structured: structured_content
+            .filter(Value::is_object)
+            .and_then(|it| AnswerData::of(&it).ok()),
         meta: meta.map(|it| it.0.into_iter().collect::<Map<_, _>>()).unwrap_or_default(),
         ..ToolOutput::default()
     };
@@ -31,7 +33,7 @@ pub(super) fn output_of(answer: CallToolResult) -> ToolOutput {
         && let Some(data) = &output.structured
     {
         // A model reads the content, so data alone would be no answer to it.
-        output.content.push(Content::text(data.to_string()));
+        output.content.push(Content::text(data.text()));
     }
     output
 }

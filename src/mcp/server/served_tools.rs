@@ -185,7 +185,7 @@ fn result(output: ToolOutput) -> CallToolResult {
         Some(_) => CallToolResult::error(content),
         None => CallToolResult::success(content),
     };
-    result.structured_content = output.structured;
+    result.structured_content = output.structured.map(|it| it.value());
     result.meta = (!meta.is_empty()).then(|| MetaObject::from(meta));
     result
 }

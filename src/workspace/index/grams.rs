@@ -209,9 +209,9 @@ fn mark_all(met: &mut [u8; GRAM_NUMBERS], piece: &[u8], number_of: impl Fn(Gram)
     let mut rest = piece;
     while let Some(bytes) = rest.first_chunk::<8>() {
         let bytes = u64::from_le_bytes(*bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "a key is the lower part")]
-        let grams = [0, 8, 16, 24, 32, 40].map(|it| Gram::of_key((bytes >> it) as u32));
-        for gram in grams {
+        for shift in [0, 8, 16, 24, 32, 40] {
+            #[expect(clippy::cast_possible_truncation, reason = "a key is the lower part")]
+            let gram = Gram::of_key((bytes >> shift) as u32);
             mark(met, number_of(gram));
         }
         rest = rest.get(6..).unwrap_or_default();

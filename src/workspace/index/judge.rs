@@ -124,7 +124,7 @@ impl WatchedTree {
     }
 
     fn read_rules_by(&mut self, number: EntryNumber, handle: OwnedFd) {
-        let folder = self.walked(number, handle);
+        let folder = self.root.walked(&self.table.path_below(number), handle);
         self.read_rules(number, &folder);
     }
 

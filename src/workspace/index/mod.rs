@@ -28,6 +28,8 @@ mod file_set;
 #[cfg(target_os = "linux")]
 mod file_stamp;
 #[cfg(target_os = "linux")]
+mod folder_reading;
+#[cfg(target_os = "linux")]
 mod gram_formula;
 #[cfg(target_os = "linux")]
 mod gram_numbers;

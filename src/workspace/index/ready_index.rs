@@ -15,8 +15,8 @@ use super::{
 
 /// How many files tell how common grams are: few, because that need not be known exactly.
 const SAMPLE_FILES: usize = 256;
-/// In a tree with fewer files it does not matter.
-const WORTH_A_SAMPLE: usize = 1_000;
+/// In a tree with fewer files it does not matter. Most trees of tests are small, and are to have samples too.
+const WORTH_A_SAMPLE: usize = if cfg!(test) { 16 } else { 1_000 };
 /// If there are so many times as many files as there were, another sample is taken.
 const SAMPLE_AGAIN: usize = 8;
 /// How many files the learner gets at once.

@@ -20,7 +20,10 @@ use rustix::{
 };
 
 use super::why_cold::WhyCold;
-use crate::{regular_file, workspace::walk::is_local_file_system};
+use crate::{
+    regular_file,
+    workspace::walk::{Folder, is_local_file_system},
+};
 
 /// How often opening is tried if something is renamed at the same time.
 const TRIES: usize = 16;
@@ -122,6 +125,13 @@ impl WatchedRoot {
     /// Opens a directory by its path below the root. Links are not followed, and mounts not entered.
     pub(super) fn open_folder(&self, below: &Path) -> Result<OwnedFd, Errno> {
         open_below(&self.handle, below, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW)
+    }
+
+    /// An open directory below the root as the walk knows it.
+    pub(super) fn walked(&self, below: &Path, handle: OwnedFd) -> Folder {
+        let is_root = below.as_os_str().is_empty();
+        let path = if is_root { Arc::clone(&self.path) } else { self.path.join(below).into() };
+        Folder::already_open(path, below.components().count(), handle)
     }
 
     /// Opens a place below the root only to refer to it.

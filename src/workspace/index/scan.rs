@@ -2,10 +2,8 @@
 
 use std::{
     cmp::Ordering,
-    ffi::{OsStr, OsString},
-    io,
-    ops::ControlFlow,
-    os::fd::{AsFd as _, BorrowedFd, OwnedFd},
+    ffi::OsStr,
+    os::fd::{BorrowedFd, OwnedFd},
 };
 
 use rustix::io::Errno;
@@ -13,16 +11,17 @@ use rustix::io::Errno;
 use super::{
     entry_table::{EntryNumber, EntryTable, OpenFolder, WhyClosed},
     event_queue::WatchNumber,
-    file_stamp::{FileStamp, Looked, look},
+    file_stamp::{FileStamp, Looked},
+    folder_reading::{FolderAsRead, FolderToRead, NameAsRead, NotRead, read_folders},
     root_check::failed,
     setting_files::RulesPlace,
     tree::{WatchTarget, WatchedTree},
     why_cold::WhyCold,
 };
-use crate::workspace::walk::{EntryKind, Folder, RuleFiles};
+use crate::workspace::walk::{EntryKind, RuleFiles};
 
-/// A name in a directory, and what has it.
-type ListedName = (OsString, EntryKind);
+/// How many directories are read at once.
+const FOLDERS_AT_ONCE: usize = 64;
 
 impl WatchedTree {
     /// Watches and lists a directory and all below it. What is known of them is compared with the disk.
@@ -33,13 +32,21 @@ impl WatchedTree {
     ) -> Result<(), WhyCold> {
         // A list instead of recursion, because directories may be nested to any depth.
         let mut work = vec![start];
-        while let Some(number) = work.pop() {
+        while !work.is_empty() {
             if cancelled() {
                 return Err(WhyCold::NotBuiltYet);
             }
-            self.list(number, &mut work)?;
+            // None is below another of them: what is below comes after what it is in.
+            let some = work.split_off(work.len().saturating_sub(self.readable_at_once()));
+            self.list_some(some, &mut work)?;
         }
         Ok(())
+    }
+
+    /// How many directories may be watched at once without going beyond the limit by more than one.
+    fn readable_at_once(&self) -> usize {
+        let room = self.settings.max_watches.saturating_sub(self.targets.len());
+        room.clamp(1, FOLDERS_AT_ONCE)
     }
 
     /// Lists one directory, and adds those in it to the work.
@@ -48,18 +55,49 @@ impl WatchedTree {
         number: EntryNumber,
         work: &mut Vec<EntryNumber>,
     ) -> Result<(), WhyCold> {
+        self.list_some(vec![number], work)
+    }
+
+    fn list_some(
+        &mut self,
+        numbers: Vec<EntryNumber>,
+        work: &mut Vec<EntryNumber>,
+    ) -> Result<(), WhyCold> {
+        let is_folder = |it: &EntryNumber| self.table.kind(*it) == Some(EntryKind::Folder);
+        let folders: Vec<FolderToRead> = numbers
+            .into_iter()
+            .filter(is_folder)
+            .map(|number| FolderToRead { number, below: self.table.path_below(number) })
+            .collect();
+        let is_new = |it: &FolderToRead| self.table.folder(it.number).is_none();
+        if self.targets.len() >= self.settings.max_watches && folders.iter().any(is_new) {
+            return Err(WhyCold::TooManyWatches { watched: self.targets.len() });
+        }
+        let read = read_folders(&self.root, &self.queue, &folders);
+        let is_added = |it: &FolderAsRead| !self.targets.contains_key(&it.watch);
+        let watched = self.targets.len() + read.iter().flatten().filter(|it| is_added(it)).count();
+        // The next one to be listed is the last one, as if each were listed by itself.
+        for (folder, read) in folders.iter().zip(read).rev() {
+            match read {
+                Ok(read) => self.take(folder.number, read, work)?,
+                Err(NotRead::Opening(cause)) => self.cannot_open(folder.number, cause)?,
+                Err(NotRead::Watching(cause)) => return Err(cannot_watch(cause, watched)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a directory in line with what was read of it, and adds those in it to the work.
+    fn take(
+        &mut self,
+        number: EntryNumber,
+        read: FolderAsRead,
+        work: &mut Vec<EntryNumber>,
+    ) -> Result<(), WhyCold> {
+        let FolderAsRead { folder, watch, names } = read;
         if self.table.kind(number) != Some(EntryKind::Folder) {
             return Ok(());
         }
-        let handle = match self.root.open_folder(&self.table.path_below(number)) {
-            Ok(handle) => handle,
-            Err(cause) => return self.cannot_open(number, cause),
-        };
-        let is_new = self.table.folder(number).is_none();
-        if is_new && self.targets.len() >= self.settings.max_watches {
-            return Err(WhyCold::TooManyWatches { watched: self.targets.len() });
-        }
-        let watch = self.watch_folder(handle.as_fd())?;
         if self.table.folder(number).is_some_and(|it| it.watch != watch) {
             // Another directory has the name now.
             self.empty(number);
@@ -69,25 +107,14 @@ impl WatchedTree {
         }
         // A directory that was moved has the same watch at its new place.
         self.targets.insert(watch, WatchTarget::Folder(number));
-        let folder = self.walked(number, handle);
-        let mut names: Vec<ListedName> = Vec::new();
-        let listed = folder.entries(&mut self.buffer, &mut |name, kind| {
-            names.push((name.to_owned(), kind));
-            ControlFlow::Continue(())
-        });
-        if let Err(cause) = listed
-            && cause.kind() != io::ErrorKind::NotFound
-        {
-            let cause = Errno::from_io_error(&cause).unwrap_or(Errno::IO);
-            return self.cannot_open(number, cause);
-        }
-        names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        // While it is changed, a directory may list a name twice.
-        names.dedup_by(|one, other| one.0 == other.0);
+        let names = match names {
+            Ok(names) => names,
+            Err(cause) => return self.cannot_open(number, cause),
+        };
         if self.table.len() + names.len() > self.settings.max_entries {
             return Err(WhyCold::TooManyEntries { most: self.settings.max_entries });
         }
-        self.merge(number, &folder, &names);
+        self.merge(number, &names);
         self.read_rules(number, &folder);
         let (open, closed) = self.judge_children(number);
         work.extend(open);
@@ -97,10 +124,8 @@ impl WatchedTree {
 
     /// Watches a directory.
     pub(super) fn watch_folder(&self, folder: BorrowedFd<'_>) -> Result<WatchNumber, WhyCold> {
-        self.queue.watch_folder(folder).map_err(|cause| match cause {
-            Errno::NOSPC | Errno::NOMEM => WhyCold::TooManyWatches { watched: self.targets.len() },
-            cause => failed(cause),
-        })
+        let cold = |cause| cannot_watch(cause, self.targets.len());
+        self.queue.watch_folder(folder).map_err(cold)
     }
 
     /// Takes note that a directory cannot be followed.
@@ -129,46 +154,42 @@ impl WatchedTree {
     }
 
     /// Brings the known entries of a directory in line with its listing, which is sorted by name.
-    fn merge(&mut self, number: EntryNumber, folder: &Folder, names: &[ListedName]) {
+    fn merge(&mut self, number: EntryNumber, names: &[NameAsRead]) {
         let known: Vec<EntryNumber> = self.table.children(number).collect();
         let mut gone = Vec::new();
-        let mut kept = Vec::new();
-        let mut new: Vec<(&OsStr, EntryKind)> = Vec::new();
+        let mut kept: Vec<(EntryNumber, &NameAsRead)> = Vec::new();
+        let mut new: Vec<&NameAsRead> = Vec::new();
         let (mut known, mut listed) = (known.into_iter().peekable(), names.iter().peekable());
         loop {
             let order = match (known.peek(), listed.peek()) {
                 (None, None) => break,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some(known), Some((name, _))) => self.table.name(*known).cmp(name),
+                (Some(known), Some(it)) => self.table.name(*known).cmp(&it.name),
             };
             let was = if order.is_le() { known.next() } else { None };
             let is = if order.is_ge() { listed.next() } else { None };
             match (was, is) {
-                (Some(was), Some((_, kind))) if self.table.kind(was) == Some(*kind) => {
-                    kept.push(was);
+                (Some(was), Some(is)) if self.table.kind(was) == Some(is.kind) => {
+                    kept.push((was, is));
                 }
                 (was, is) => {
                     gone.extend(was);
-                    new.extend(is.map(|(name, kind)| (name.as_os_str(), *kind)));
+                    new.extend(is);
                 }
             }
         }
         self.remove_entries(number, &gone);
-        let added = self.table.add(number, new.into_iter());
-        let Some(handle) = folder.handle() else { return };
-        for file in added {
-            if let Some(looked) = self.looked_at(handle, file) {
+        let added = self.table.add(number, new.iter().map(|it| (it.name.as_os_str(), it.kind)));
+        for (file, looked) in added.into_iter().zip(new.iter().map(|it| it.looked)) {
+            if let Some(looked) = looked {
                 self.table.set_stamp(file, &looked.stamp);
                 self.note_links(file, &looked);
             }
         }
-        for file in kept {
-            if self.table.kind(file) != Some(EntryKind::File) {
-                continue;
-            }
+        for (file, is) in kept.into_iter().filter(|(_, it)| it.kind == EntryKind::File) {
             let before = self.table.stamp(file).unwrap_or_default();
-            match self.looked_at(handle, file) {
+            match is.looked {
                 Some(looked) if before.is_surely(&looked.stamp) => {}
                 Some(looked) => self.update_file(file, &looked),
                 // Nobody may look at what is in this directory, so a search has to tell of it.
@@ -180,16 +201,6 @@ impl WatchedTree {
                 None => {}
             }
         }
-    }
-
-    /// What the name of a file stands for, if it is a file. If it is not any more, the event that says so is
-    /// in the queue.
-    fn looked_at(&self, folder: BorrowedFd<'_>, file: EntryNumber) -> Option<Looked> {
-        if self.table.kind(file) != Some(EntryKind::File) {
-            return None;
-        }
-        let looked = look(folder, self.table.name(file)).ok()?;
-        (looked.kind == EntryKind::File).then_some(looked)
     }
 
     /// Takes note that a file was changed.
@@ -260,5 +271,13 @@ impl WatchedTree {
             }
         }
         files
+    }
+}
+
+/// Why a tree is cold of which a directory cannot be watched, beside so many that are.
+fn cannot_watch(cause: Errno, watched: usize) -> WhyCold {
+    match cause {
+        Errno::NOSPC | Errno::NOMEM => WhyCold::TooManyWatches { watched },
+        cause => failed(cause),
     }
 }

@@ -189,7 +189,7 @@ impl BitSlices {
 
     /// The block with the fewest texts, of a width with many empty places that can take these texts.
     fn sparsest_block(&self) -> Option<(usize, u32)> {
-        self.classes.iter().find_map(|(width, class)| {
+        self.classes.iter().filter(|(_, class)| class.dead > 0).find_map(|(width, class)| {
             let blocks = || class.blocks.iter().filter_map(|it| Some((*it, self.block(*it)?)));
             let used: usize = blocks().map(|(_, it)| it.used()).sum();
             let (sparsest, block) = blocks().min_by_key(|(_, it)| it.texts())?;

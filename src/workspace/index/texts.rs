@@ -56,9 +56,13 @@ pub(super) struct LearnedText {
 #[cfg(test)]
 impl LearnedFile {
     /// What there is to learn of a file that nobody changes.
-    #[expect(clippy::expect_used, reason = "only tests call it")]
     pub(crate) fn of(file: &mut File) -> Self {
-        let mut reader = LearningReader::new(GramNumbers::default());
+        Self::numbered(file, GramNumbers::default())
+    }
+
+    #[expect(clippy::expect_used, reason = "only tests call it")]
+    pub(super) fn numbered(file: &mut File, numbers: GramNumbers) -> Self {
+        let mut reader = LearningReader::new(numbers);
         reader.read(file, &|| false).ok().flatten().expect("nobody changes the file")
     }
 }

@@ -34,7 +34,7 @@ use super::{
 };
 use crate::{
     regular_file,
-    workspace::walk::{EntryBuffer, EntryKind, Folder, Rules, UnappliedRules},
+    workspace::walk::{EntryKind, Rules, UnappliedRules},
 };
 
 /// How many directories that are walked a status names.
@@ -84,7 +84,6 @@ pub(crate) struct WatchedTree {
     /// The rules above the root.
     pub(super) rules_above: Option<Arc<Rules>>,
     pub(super) unapplied_above: Vec<UnappliedRules>,
-    pub(super) buffer: EntryBuffer,
     /// Why nothing can be said any more.
     pub(super) cold: Option<WhyCold>,
     pub(super) sweep_wanted: Option<SweepCause>,
@@ -143,7 +142,6 @@ impl WatchedTree {
             setting_files: SettingFiles::default(),
             rules_above: None,
             unapplied_above: Vec::new(),
-            buffer: EntryBuffer::default(),
             cold: None,
             sweep_wanted: None,
             last_sweep: Instant::now(),
@@ -328,13 +326,6 @@ impl WatchedTree {
         self.table.memory()
             + self.targets.capacity() * size_of::<(WatchNumber, WatchTarget)>()
             + self.links.watched() * 64
-    }
-
-    /// An open directory of the tree as the walk knows it.
-    pub(super) fn walked(&self, number: EntryNumber, handle: OwnedFd) -> Folder {
-        let path = self.path(number);
-        let depth = path.components().count() - self.root.path().components().count();
-        Folder::already_open(path.into(), depth, handle)
     }
 
     /// Reads the rules above the root.

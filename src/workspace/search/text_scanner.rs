@@ -18,6 +18,8 @@ use super::{
 
 /// How far from a text its context is looked for. If lines are longer, the whole file is searched.
 const CONTEXT_BYTES: u64 = 32 * 1024;
+/// Texts that touch are read at once up to this length: what was read is still close to the processor then.
+const MAX_JOINED_BYTES: u64 = 128 * 1024;
 /// Longer texts are not read at once; then the whole file is searched.
 const MAX_TEXT_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -130,8 +132,11 @@ impl TextScanner {
                 range = wider;
             }
             match ranges.last_mut() {
-                // Texts that touch are one, so that no gap shows between them.
-                Some(last) if has_context && last.start + last.bytes >= range.start => {
+                // Texts that touch are one, so that no gap shows between them. Without context it only saves work.
+                Some(last)
+                    if last.start + last.bytes >= range.start
+                        && (has_context || last.bytes + range.bytes <= MAX_JOINED_BYTES) =>
+                {
                     let end = (last.start + last.bytes).max(range.start + range.bytes);
                     last.bytes = end - last.start;
                 }

@@ -77,6 +77,7 @@ impl<'a> EntryJudge<'a> {
         ignored: IgnoredBy<impl FnOnce(&Path) -> bool>,
     ) -> bool {
         let by_path = self.needs_path || matches!(ignored, IgnoredBy::Rules(_));
+        let folder_bytes = self.path.as_os_str().len();
         if by_path {
             self.path.push(name);
         }
@@ -105,10 +106,25 @@ impl<'a> EntryJudge<'a> {
         let subject = if is_file { VisibilitySubject::File } else { VisibilitySubject::Folder };
         let wanted = wanted && self.visibility.shows(&self.path, subject);
         if by_path {
-            self.path.pop();
+            self.path = shortened(std::mem::take(&mut self.path), folder_bytes);
         }
         wanted
     }
+}
+
+/// A path cut to the directory that it began with. `PathBuf::pop` would look for the separator.
+#[cfg(unix)]
+fn shortened(path: PathBuf, bytes: usize) -> PathBuf {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
+    let mut text = path.into_os_string().into_vec();
+    text.truncate(bytes);
+    OsString::from_vec(text).into()
+}
+
+#[cfg(not(unix))]
+fn shortened(mut path: PathBuf, _: usize) -> PathBuf {
+    path.pop();
+    path
 }
 
 /// What says whether an entry is ignored.

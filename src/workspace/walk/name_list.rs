@@ -4,6 +4,12 @@ use std::{cmp::Ordering, ffi::OsStr};
 
 use super::entry::EntryKind;
 
+/// For how many names there is room from the first one on: a list that grows from nothing is moved several times.
+const FIRST_NAMES: usize = 8;
+/// How long these names are together.
+#[cfg(unix)]
+const FIRST_BYTES: usize = 128;
+
 /// Names and kinds of entries.
 #[derive(Debug, Default)]
 pub(super) struct NameList {
@@ -29,6 +35,11 @@ impl NameList {
     /// Adds a name. Returns false if the list is full.
     pub(super) fn push(&mut self, name: &OsStr, kind: EntryKind, left_out: bool) -> bool {
         let Ok(start) = u32::try_from(self.text.len()) else { return false };
+        if self.entries.capacity() == 0 {
+            self.entries.reserve(FIRST_NAMES);
+            #[cfg(unix)]
+            self.text.reserve(FIRST_BYTES);
+        }
         #[cfg(unix)]
         {
             let bytes = name.as_encoded_bytes();

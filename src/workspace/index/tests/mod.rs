@@ -7,6 +7,7 @@ mod mutations;
 mod other_process;
 mod read_your_writes;
 mod rule_changes;
+mod samples;
 mod swapped_folders;
 
 use std::{
