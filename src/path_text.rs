@@ -27,7 +27,7 @@ fn is_written_out(character: char) -> bool {
 /// The same text, if it is one that is shown as it is: printable ASCII without the character that begins an escape. All
 /// of it is looked at in any case, because that can be done for many bytes at once.
 fn plain(bytes: &[u8]) -> Option<&str> {
-    let is_plain = |it: &u8| matches!(it, b' '..=b'~') & (*it != b'$');
+    let is_plain = |it: &u8| matches!(it, b' '..=b'#' | b'%'..=b'~');
     let are_plain = bytes.iter().fold(true, |so_far, it| so_far & is_plain(it));
     if are_plain { std::str::from_utf8(bytes).ok() } else { None }
 }

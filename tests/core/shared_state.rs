@@ -99,7 +99,7 @@ async fn registries_that_change_todos_at_once_lose_none() {
         wanted.extend(worker.await.unwrap());
     }
     let list = bed_on(&store, "one").call("write_todos", json!({ "action": "list" })).await;
-    let list = data(&list);
+    let list = &data(&list);
     assert_eq!((&list["total"], &list["open"]), (&json!(wanted.len()), &json!(0)));
     let listed = list["todos"].as_array().unwrap().iter();
     let found: BTreeSet<_> = listed.map(|it| (text(it, "/id"), text(it, "/task"))).collect();
@@ -123,7 +123,7 @@ async fn ten_thousand_todos_are_counted_and_shown_in_parts() {
     for part in 0..10 {
         let input = json!({ "action": "list", "after": shown.last() });
         let page = bed.call("write_todos", input).await;
-        let facts = data(&page);
+        let facts = &data(&page);
         let left = 10_000 - part * 1_000;
         assert_eq!(facts["total"], json!(left));
         assert_eq!(facts["open"], json!(left - 1));
@@ -147,7 +147,7 @@ async fn a_resumed_conversation_finds_its_todos_and_a_nameless_one_has_its_own()
     let todo =
         |content: &str| json!({ "content": content, "status": "pending", "activeForm": "…" });
     let list = |content: &str| json!({ "todos": [todo(content)] });
-    let old = |output: &ToolOutput| data(output)["oldTodos"].clone();
+    let old = |output: &ToolOutput| data(output).get("oldTodos").cloned().unwrap();
     for (session, is_shared) in
         [("chat-7", true), (&*"long".repeat(1_000), true), ("default", false), ("mcp-1", false)]
     {

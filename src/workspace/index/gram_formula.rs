@@ -218,7 +218,9 @@ mod tests {
     #[test]
     fn a_numbered_formula_asks_for_the_same_and_for_rare_grams_first() {
         let mut sample = GramSample::new();
-        ["export common", "export words", "export"].iter().for_each(|it| sample.add(it.as_bytes()));
+        for text in ["export common", "export words", "export"] {
+            sample.add(text.as_bytes());
+        }
         for numbers in [GramNumbers::default(), sample.numbers()] {
             let formula = of(&["export_needle", "export_thread"]);
             let numbered = formula.numbered(&numbers);

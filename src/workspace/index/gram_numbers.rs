@@ -147,23 +147,25 @@ mod tests {
 
     use super::*;
 
-    fn gram(text: &[u8; 3]) -> Gram {
-        Gram::of(*text)
+    fn gram(text: [u8; 3]) -> Gram {
+        Gram::of(text)
     }
 
     fn sampled(texts: &[&str]) -> GramNumbers {
         let mut sample = GramSample::new();
-        texts.iter().for_each(|it| sample.add(it.as_bytes()));
+        for text in texts {
+            sample.add(text.as_bytes());
+        }
         sample.numbers()
     }
 
     #[test]
     fn what_is_in_more_texts_has_a_lower_number() {
         let numbers = sampled(&["abc abc abc xyz", "abc xyz", "abc", "", "a"]);
-        assert_eq!(numbers.of(gram(b"abc")), GramNumber(0));
-        assert!(numbers.of(gram(b"abc")) < numbers.of(gram(b"xyz")));
-        assert!(numbers.of(gram(b"xyz")) < numbers.of(gram(b"c a")));
-        assert!(numbers.of(gram(b"qqq")).index() >= OWN_NUMBERS);
+        assert_eq!(numbers.of(gram(*b"abc")), GramNumber(0));
+        assert!(numbers.of(gram(*b"abc")) < numbers.of(gram(*b"xyz")));
+        assert!(numbers.of(gram(*b"xyz")) < numbers.of(gram(*b"c a")));
+        assert!(numbers.of(gram(*b"qqq")).index() >= OWN_NUMBERS);
     }
 
     #[test]
@@ -172,7 +174,7 @@ mod tests {
         for rows in (WORD..=GRAM_NUMBERS).step_by(WORD) {
             for numbers in [&some, &GramNumbers::default()] {
                 for text in [b"som", b"ord", b"zzz", b"\xff\x00\xfe"] {
-                    assert!(numbers.of(gram(text)).row_in(rows) < rows);
+                    assert!(numbers.of(gram(*text)).row_in(rows) < rows);
                 }
             }
             let own = own_rows(rows);
