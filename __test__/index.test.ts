@@ -164,6 +164,42 @@ describe.runIf(onLinux)("an index", () => {
     await registry.close();
   });
 
+  test("of many files, which it samples, and again when there are many more, answers as without it", async () => {
+    const words = (file: number) =>
+      Array.from({ length: 30 }, (_, at) => `${(file * 31 + at * 7_919).toString(36)}_word`);
+    const add = (from: number, to: number) => {
+      for (let file = from; file < to; file += 1)
+        workspace.write(`d${file % 40}/f${file}.txt`, `common ${words(file).join(" ")}\n`);
+    };
+    const registry = registryWith("on");
+    const cold = registryWith("off");
+    await registry.initialize();
+    // Fewer files than a sample is taken of, then more, then eight times as many.
+    for (const [from, to] of [
+      [0, 500],
+      [500, 1_100],
+      [1_100, 9_000],
+    ] as const) {
+      add(from, to);
+      const word = words(to - 1)[17]!;
+      for (const settle of [false, true]) {
+        if (settle) expect(await warm(registry)).toMatchObject([{ state: "warm", learned: to }]);
+        for (const input of [
+          { pattern: word },
+          { pattern: `${word}|nothing_like_it`, output_mode: "count" },
+          { pattern: "z_word 1[0-9a-z]+_word", output_mode: "content" },
+          { pattern: "no_such_word" },
+        ] as const) {
+          const answers = await Promise.all(
+            [registry, cold].map((it) => it.call("Grep", { ...input, head_limit: 0 })),
+          );
+          expect(answers[0]!.content).toEqual(answers[1]!.content);
+        }
+      }
+    }
+    await Promise.all([registry.close(), cold.close()]);
+  });
+
   test("that missed changes is not asked, and right again afterwards", async () => {
     workspace.write("a.txt", "needle\n");
     const registry = registryWith("on");
