@@ -10,11 +10,13 @@ use super::{
 
 /// The most words of a row, and the most groups of texts.
 const MOST_WORDS: usize = 8;
+/// How many bytes the processor reads from memory at once.
+const CACHE_LINE_BYTES: usize = MOST_WORDS * size_of::<u64>();
 /// The texts of a group: as many as a word has bits.
 const GROUP: usize = 64;
 /// How many rows are asked before it is looked whether a text is left. They are read from memory, and need not wait for
 /// each other.
-const ROWS_AT_ONCE: usize = 4;
+const ROWS_AT_ONCE: usize = 8;
 /// The most texts of a block.
 pub(super) const MOST_COLUMNS: usize = MOST_WORDS * GROUP;
 
@@ -35,8 +37,10 @@ pub(super) struct SliceBlock {
     full: usize,
     /// How many words a row of the full groups has. It grows with the groups, so that a block with few is small.
     words: usize,
-    /// The rows of the full groups.
+    /// The rows of the full groups, from `first` on.
     rows: Vec<u64>,
+    /// Where a line of the processor's cache begins, so that a row of eight words is in one line and not in two.
+    first: usize,
     /// The rows of the group that is being filled. Empty if there is none.
     open: Vec<u64>,
     owners: Vec<TextOwner>,
@@ -53,6 +57,7 @@ impl SliceBlock {
             full: 0,
             words: 0,
             rows: Vec::new(),
+            first: 0,
             open: Vec::new(),
             owners: Vec::new(),
             live: [0; MOST_WORDS],
@@ -142,12 +147,14 @@ impl SliceBlock {
         if self.full == self.words {
             self.widen();
         }
-        let lines = self.rows.chunks_exact_mut(self.words.max(1));
-        for (line, word) in lines.zip(&self.open) {
-            if let Some(it) = line.get_mut(self.full) {
+        let full = self.full;
+        let open = std::mem::take(&mut self.open);
+        for (line, word) in self.lines_mut().zip(&open) {
+            if let Some(it) = line.get_mut(full) {
                 *it = *word;
             }
         }
+        self.open = open;
         self.full += 1;
         self.open.clear();
         if self.full == MOST_WORDS {
@@ -158,15 +165,23 @@ impl SliceBlock {
     /// Makes the rows of full groups twice as long.
     fn widen(&mut self) {
         let words = (self.words * 2).max(1);
-        let mut rows = vec![0; self.width * words];
-        let old = self.rows.chunks_exact(self.words.max(1));
-        for (new, old) in rows.chunks_exact_mut(words).zip(old) {
+        let rows = vec![0_u64; self.width * words + MOST_WORDS];
+        let first = rows.as_ptr().align_offset(CACHE_LINE_BYTES).min(MOST_WORDS);
+        let (old, old_first) = (std::mem::replace(&mut self.rows, rows), self.first);
+        let old_words = std::mem::replace(&mut self.words, words).max(1);
+        self.first = first;
+        let old = old.get(old_first..).unwrap_or_default().chunks_exact(old_words);
+        for (new, old) in self.lines_mut().zip(old) {
             for (new, old) in new.iter_mut().zip(old) {
                 *new = *old;
             }
         }
-        self.rows = rows;
-        self.words = words;
+    }
+
+    /// The rows of the full groups.
+    fn lines_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        let rows = self.rows.get_mut(self.first..).unwrap_or_default();
+        rows.chunks_exact_mut(self.words.max(1)).take(self.width)
     }
 
     /// Writes all bits of a column that has those of another text.
@@ -181,7 +196,7 @@ impl SliceBlock {
             self.open.iter_mut().enumerate().for_each(|(row, it)| set(row, it));
             return;
         }
-        for (row, line) in self.rows.chunks_exact_mut(self.words.max(1)).enumerate() {
+        for (row, line) in self.lines_mut().enumerate() {
             if let Some(it) = line.get_mut(word) {
                 set(row, it);
             }
@@ -281,7 +296,7 @@ impl SliceBlock {
     /// A row of the full groups, and of the one that is being filled.
     #[inline]
     fn row(&self, row: usize) -> (&[u64], Option<u64>) {
-        let start = row * self.words;
+        let start = self.first + row * self.words;
         let full = self.rows.get(start..start + self.full).unwrap_or_default();
         (full, self.open.get(row).copied())
     }
