@@ -30,8 +30,10 @@ use super::{
 
 /// How often one is tried to be made, while others remove it.
 const MAX_TRIES: usize = 200;
-/// How often an empty one that has just been made is looked at again, because it may be marked by now.
-const MAX_LOOKS: usize = 20;
+/// How often an empty one that has just been made is looked at again, because it may be marked by now. On a busy machine
+/// its maker may not run for tens of milliseconds in between; whoever takes it for somebody's own then has no lock on it,
+/// and sees it vanish.
+const MAX_LOOKS: usize = 150;
 /// The pause between two tries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 /// How old one may be that is not marked yet, in seconds.
