@@ -69,13 +69,21 @@ enum MakeAttempt {
 }
 
 impl Placeholders {
-    /// Makes what a plan needs. What is read-only and gone by now must not be made by the command either.
+    /// Makes what a plan needs. What is read-only and gone by now must not be made by the command either. What is
+    /// read-only and a placeholder was being made when the plan was, and looked like somebody's own: without a lock on
+    /// it, it would be removed while it is mounted.
     pub(crate) fn make(plan: &SandboxPlan) -> Result<Self, SandboxError> {
         let mut all = Self::default();
-        let gone = plan.read_only.iter().filter(|it| stays_gone(it));
-        let gone: Vec<MissingPlace> =
-            gone.map(|it| MissingPlace { path: it.clone(), kind: likely_kind(it) }).collect();
-        for place in plan.missing.iter().chain(&gone) {
+        let unlike_planned: Vec<MissingPlace> = plan
+            .read_only
+            .iter()
+            .filter_map(|path| {
+                let kind = placeholder_kind(path)
+                    .or_else(|| stays_gone(path).then(|| likely_kind(path)))?;
+                Some(MissingPlace { path: path.clone(), kind })
+            })
+            .collect();
+        for place in plan.missing.iter().chain(&unlike_planned) {
             let made = make(place).map_err(|cause| {
                 let path = place.path.display();
                 SandboxError::refused(&format!("`{path}` cannot be kept from being made"), cause)
@@ -106,6 +114,12 @@ impl Drop for Placeholders {
 fn stays_gone(path: &Path) -> bool {
     let is_gone = || matches!(rustix::fs::lstat(path), Err(Errno::NOENT));
     is_gone() && !wait_for_replacement(|| !is_gone())
+}
+
+/// The kind of the placeholder that is at a place, if there is one.
+fn placeholder_kind(path: &Path) -> Option<PlaceKind> {
+    let seen = rustix::fs::lstat(path).ok()?;
+    [PlaceKind::File, PlaceKind::Directory].into_iter().find(|it| is_marked(&seen, *it))
 }
 
 /// What a place that is gone most likely was.
