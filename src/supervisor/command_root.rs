@@ -23,6 +23,8 @@ use crate::{
 
 /// With how many commands of one sandbox the supervisor is told of its plan: with two it foresees that plan.
 const TOLD_USES: u32 = 2;
+/// How often a sandbox is tried to be made while places of its plan come and go.
+const MAX_TRIES: usize = 3;
 
 /// The first process of a command.
 pub(crate) enum CommandRoot {
@@ -107,6 +109,7 @@ pub(crate) fn start_root(
     let apart = door.iter().chain(&streams.errors).chain(&streams.input).map(OwnedFd::as_fd);
     let descriptors: Vec<_> =
         [streams.output.as_fd(), plan_file.as_fd()].into_iter().chain(apart).collect();
+    let mut tries = 0;
     loop {
         let process = inits
             .take(&plan_bytes)
@@ -130,7 +133,12 @@ pub(crate) fn start_root(
             Ok(false) => inits.unfit.push(process),
             Err(failure) => {
                 process.discard();
-                return Err(failure);
+                tries += 1;
+                let is_of_sandbox = matches!(failure, StartFailure::Sandbox(_));
+                if tries == MAX_TRIES || !is_of_sandbox || !Placeholders::may_lack(&plan) {
+                    return Err(failure);
+                }
+                *placeholders = Placeholders::make(&plan)?;
             }
         }
     }

@@ -93,6 +93,12 @@ impl Placeholders {
         Ok(all)
     }
 
+    /// Whether something that a plan takes for real is gone, or is a placeholder: it may have been removed after these
+    /// were made, because nobody here had a lock on it.
+    pub(crate) fn may_lack(plan: &SandboxPlan) -> bool {
+        plan.read_only.iter().any(|it| is_gone(it) || placeholder_kind(it).is_some())
+    }
+
     /// Gives those that this process has made to the supervisor, which removes them once no command has needed
     /// them for a while. Others are removed by whoever has made them.
     pub(crate) fn hand_over(&mut self, keeper_of_all: &OwnedFd) {
@@ -112,8 +118,11 @@ impl Drop for Placeholders {
 /// True for a place that is gone, and not only for the moment in which somebody puts another in its place: a placeholder
 /// would be in the way.
 fn stays_gone(path: &Path) -> bool {
-    let is_gone = || matches!(rustix::fs::lstat(path), Err(Errno::NOENT));
-    is_gone() && !wait_for_replacement(|| !is_gone())
+    is_gone(path) && !wait_for_replacement(|| !is_gone(path))
+}
+
+fn is_gone(path: &Path) -> bool {
+    matches!(rustix::fs::lstat(path), Err(Errno::NOENT))
 }
 
 /// The kind of the placeholder that is at a place, if there is one.
