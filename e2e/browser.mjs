@@ -1,5 +1,5 @@
-// A served registry with a workspace of its own, and its page in a real browser. Whatever a test does, the page
-// must not ask another server for anything, and must not report an error.
+// Serves a registry with its own workspace and opens its page in a real browser. In every test, the page must
+// not send a request to another server and must not report an error.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ const FLAGS = [
   "--no-first-run",
 ];
 
-/** How long something may take on a loaded machine. It ends only what hangs. */
+/** A timeout that only a hanging operation reaches, even on a loaded machine. */
 const PATIENCE_MS = 15_000;
 
 export const launch = () => chromium.launch({ executablePath: findChromium(), args: FLAGS });
 
 const endings = new WeakMap();
 
-/** Does something after the test, the last thing first: a page is closed before its server. */
+/** Registers a cleanup. Cleanups run in reverse order: a page is closed before its server. */
 export function afterwards(context, ending) {
   const known = endings.get(context);
   if (known) return known.push(ending);
@@ -42,7 +42,7 @@ export function workspace(context, files = {}) {
   return folder;
 }
 
-/** A registry that is served until the test is over. */
+/** A registry that is served until the test ends. */
 export async function served(context, { files, serve, ...options } = {}) {
   const folder = workspace(context, files);
   const registry = createToolRegistry({
@@ -55,7 +55,7 @@ export async function served(context, { files, serve, ...options } = {}) {
   return { folder, registry, server: await registry.serve(serve) };
 }
 
-/** Opens the page and waits until it is connected. `settings` are those of a browser's context. */
+/** Opens the page and waits until it is connected. `settings` configure the browser context. */
 export async function opened(context, browser, { url }, settings = {}) {
   const page = await visited(context, browser, url, settings);
   await connected(page);
@@ -66,7 +66,7 @@ export async function connected(page) {
   await page.locator("#connection", { hasText: /^connected$/ }).waitFor();
 }
 
-/** Opens an address. `expectedErrors` are those that the browser itself reports for what the test does. */
+/** Opens an address. `expectedErrors` matches errors that the browser reports because of the test itself. */
 export async function visited(context, browser, url, { expectedErrors, ...settings } = {}) {
   const window = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...settings });
   const page = await window.newPage();
@@ -96,7 +96,7 @@ export async function visited(context, browser, url, { expectedErrors, ...settin
   return page;
 }
 
-/** For the edit-test loop of the page: its files as they are now, with the headers of those in the addon. */
+/** For the edit-test loop of the page: serves its current files, with the headers that the addon sends. */
 async function fromSource(route) {
   const name = /\/page\/([^/?]+)$/.exec(route.request().url())?.[1] ?? "index.html";
   const body = readFileSync(join(root, "src", "http", "page", name));
@@ -121,7 +121,7 @@ export async function fillIn(page, input) {
   }
 }
 
-/** Calls a tool by its form, and waits for nothing. */
+/** Calls a tool by its form, without waiting for the result. */
 export async function call(page, tool, input) {
   await goTo(page, `tools/${tool}`);
   await page.locator(".tool-head", { hasText: tool }).waitFor();
@@ -129,7 +129,7 @@ export async function call(page, tool, input) {
   await page.getByRole("button", { name: "Call", exact: true }).click();
 }
 
-/** Waits for the result of the call that is shown; gives its text. */
+/** Waits for the result of the call that is shown, and returns its text. */
 export async function result(page, status) {
   const outcome = page.locator(".outcome");
   await outcome.locator(".badge", { hasText: status }).first().waitFor();

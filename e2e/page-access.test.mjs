@@ -1,4 +1,4 @@
-// Who gets in, what hostile texts do, and who can use the page: by keyboard, on a phone, in the dark.
+// Access by token, hostile texts, and accessibility: keyboard, phone, dark colours.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -23,10 +23,10 @@ before(async () => {
 after(() => browser.close());
 
 const VIEWS = ["tools", "tools/Grep", "confirmations", "tasks", "calls"];
-/** What Chromium itself reports of an answer or a connection that failed. */
+/** Matches what Chromium reports about a failed answer or connection. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
-test("the token leaves the address at once and stays in the tab", async (t) => {
+test("the token is removed from the address at once and stays in the tab", async (t) => {
   const { server } = await served(t);
   const page = await opened(t, browser, server);
   assert.equal(page.url(), `${server.origin}/#/tools`);
@@ -51,7 +51,7 @@ test("without a token, or with a wrong one, the page says what to do", async (t)
   await page.locator(".tool-link").first().waitFor();
 });
 
-test("a lost connection is told, and the page finds the server again", async (t) => {
+test("a lost connection is reported, and the page reconnects", async (t) => {
   const { server, registry, folder } = await served(t, { serve: { token: "t".repeat(32) } });
   const page = await opened(t, browser, server, { expectedErrors: FAILED_REQUEST });
   await server.close();
@@ -66,7 +66,7 @@ test("a lost connection is told, and the page finds the server again", async (t)
   await page.locator(".call", { hasText: "*.js" }).waitFor();
 });
 
-test("an address that names no tool says so, also if it is not encoded well", async (t) => {
+test("an address of an unknown tool is reported, even if it is badly encoded", async (t) => {
   const { server } = await served(t);
   const page = await opened(t, browser, server);
   for (const name of ["Raed", "%"]) {
@@ -77,7 +77,7 @@ test("an address that names no tool says so, also if it is not encoded well", as
   }
 });
 
-test("a task of a server that was started again is not taken for the one before", async (t) => {
+test("after a restart of the server, a new task is not mistaken for an old one", async (t) => {
   const serve = { token: "t".repeat(32) };
   const mode = { permissionMode: "bypassPermissions" };
   const first = await served(t, { serve, ...mode });
@@ -85,7 +85,7 @@ test("a task of a server that was started again is not taken for the one before"
   const run_in_background = true;
   await first.registry.call("Bash", { command: "echo one; sleep 600", run_in_background });
   await page.locator("#views", { hasText: /Tasks 1/ }).waitFor();
-  // How long it runs is counted from its start, not from when somebody looks.
+  // The duration is counted from the task's start, not from when the view is opened.
   await page.evaluate(() => {
     const now = Date.now;
     Date.now = () => now() + 3_600_000;
@@ -214,7 +214,7 @@ test("texts have enough contrast, light and dark, and dark is dark", async (t) =
   }
 });
 
-test("fits into a phone's window of 360 px and into one of 2,000 px", async (t) => {
+test("fits into a window of 360 px, as on a phone, and into one of 2,000 px", async (t) => {
   const { server, registry } = await served(t, { files: { "a.txt": "one\n" } });
   const abort = new AbortController();
   for (const width of [360, 768, 2000]) {
@@ -275,7 +275,7 @@ test("on a phone, the list and the tool take turns", async (t) => {
   await page.locator(".tool-list").waitFor({ state: "visible" });
 });
 
-test("works below a path of another server, which lets people in itself", async (t) => {
+test("works below a path of another server that does its own authentication", async (t) => {
   const { createServer } = await import("node:http");
   const { Readable } = await import("node:stream");
   const registry = createToolRegistry({ projectPath: workspace(t) });
@@ -326,7 +326,7 @@ async function tabTo(page, name) {
   assert.fail(`no Tab leads to ${name}`);
 }
 
-/** The contrasts of the colours of texts on the colours behind them, as the browser has computed them. */
+/** The contrast of every text with its background, from the browser's computed colours. */
 function contrasts() {
   const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const probe = document.body.appendChild(document.createElement("span"));

@@ -1,4 +1,4 @@
-// The page, used as a person uses it.
+// The page, operated as a person would.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const APP = 'const port = 3000;\nexport const url = "http://localhost:" + port;\
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-test("lists the tools by source and by risk, and finds them by words", async (t) => {
+test("lists the tools by source and by risk, and searches them by words", async (t) => {
   const { server, registry } = await served(t, { toolsets: ["claude", "project"] });
   const page = await opened(t, browser, server);
   assert.equal(await page.locator(".tool-link").count(), registry.getToolCount());
@@ -58,7 +58,7 @@ const greeting = (properties) => ({
   handler: () => "hello",
 });
 
-test("a tool that changes has a new form, and one that only moves to another policy keeps its form", async (t) => {
+test("a changed tool gets a new form, and a tool whose policy changes keeps its form", async (t) => {
   const { server, registry } = await served(t);
   registry.register(greeting({ name: { type: "string" } }));
   const page = await opened(t, browser, server);
@@ -107,7 +107,7 @@ test("shows an image as an image", async (t) => {
   assert.equal(await image.evaluate((it) => it.decode().then(() => it.naturalWidth)), 1);
 });
 
-test("form and JSON show the same input, and a mistake in the JSON is told", async (t) => {
+test("form and JSON show the same input, and a mistake in the JSON is reported", async (t) => {
   const { server } = await served(t);
   const page = await opened(t, browser, server);
   await goTo(page, "tools/Bash");
@@ -148,7 +148,7 @@ test("lists of objects have fields for every entry", async (t) => {
   ]);
 });
 
-test("entries of a list are named by their place, also after one is removed", async (t) => {
+test("entries of a list are numbered by position, also after one is removed", async (t) => {
   const { server } = await served(t);
   const page = await opened(t, browser, server);
   await goTo(page, "tools/TodoWrite");
@@ -177,7 +177,7 @@ test("approves an edit with its diff in view", async (t) => {
   assert.equal(readFileSync(path, "utf8"), APP.replace("3000", "8080"));
 });
 
-test("denies a call of another client with a reason, from whichever view", async (t) => {
+test("denies a call of another client with a reason, from any view", async (t) => {
   const { server, registry } = await served(t);
   const page = await opened(t, browser, server);
   await goTo(page, "calls");
@@ -235,7 +235,7 @@ test("shows output while a command runs, and cancels it", async (t) => {
   const page = await opened(t, browser, server);
   await call(page, "Bash", { command: "echo begun; sleep 600" });
   await page.locator(".outcome .live", { hasText: "begun" }).waitFor();
-  // A look elsewhere does not end it.
+  // Opening another view does not end the command.
   await goTo(page, "calls");
   await page.locator(".call .badge", { hasText: "running" }).waitFor();
   await goTo(page, "tools/Bash");

@@ -27,7 +27,7 @@ const CHANGE = {
 const images = join(root, "docs", "images");
 const folder = mkdtempSync(join(tmpdir(), "shop-"));
 const endings = [() => rmSync(folder, { recursive: true, force: true })];
-/** What the pages of tests ask of their test. */
+/** Stands in for the test context that the helpers expect. */
 const context = { after: (ending) => endings.push(ending) };
 try {
   mkdirSync(images, { recursive: true });

@@ -1,4 +1,4 @@
-// An MCP server that misbehaves in one way: `hostile-mcp-server.mjs <way>`. It uses no SDK, which would not let it.
+// An MCP server that misbehaves in one way: `hostile-mcp-server.mjs <way>`. Without an SDK, which would prevent it.
 import { createInterface } from "node:readline";
 
 const [way] = process.argv.slice(2);

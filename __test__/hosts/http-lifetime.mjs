@@ -1,5 +1,5 @@
-// A host that hands requests over and forgets the answers. It says, as JSON, what is left of them. Run with the
-// name of a scenario; with Node's --expose-gc, or on Bun.
+// A host that passes requests to `fetch` and drops the answers. It prints, as JSON, what is still alive. Run with
+// the name of a scenario; with Node's --expose-gc, or on Bun.
 import { readFileSync, readdirSync } from "node:fs";
 import { createToolRegistry } from "../../index.mjs";
 
@@ -7,7 +7,7 @@ const [scenario, projectPath, mark] = process.argv.slice(2);
 const options = { projectPath, userPolicyFile: false, permissionMode: "bypassPermissions" };
 const COUNT = 20;
 
-/** How often is collected before something counts as kept; far more than is ever needed. */
+/** The number of collections before an object counts as leaked; far more than is ever needed. */
 const ROUNDS = 400;
 
 async function collectUntil(isDone) {
@@ -18,7 +18,7 @@ async function collectUntil(isDone) {
   }
 }
 
-/** How many commands with the mark run. */
+/** The number of running commands with the mark. */
 function running() {
   return readdirSync("/proc").filter((pid) => {
     try {
@@ -44,7 +44,7 @@ async function begun(registry, signal) {
 }
 
 const scenarios = {
-  /** The registry and the signal stay; the answers are forgotten. */
+  /** The registry and the signal stay; the answers are dropped. */
   async answers() {
     const registry = createToolRegistry(options);
     const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-// A host that makes many registries and loses them. It says, as JSON, how many of everything it lost were
+// A host that makes many registries and drops them. It prints, as JSON, how many of the dropped objects were
 // collected. Run with the name of a scenario; with Node's --expose-gc, or on Bun.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { MessageBus, createSdkMcpServer, createToolRegistry, tool } from "../../
 const [scenario, projectPath, count = "100", seconds = "600"] = process.argv.slice(2);
 const options = { projectPath, userPolicyFile: false, permissionMode: "bypassPermissions" };
 
-/** How often is collected before something counts as kept; far more than is ever needed. */
+/** The number of collections before an object counts as leaked; far more than is ever needed. */
 const ROUNDS = 100;
 
 const made = {};
@@ -22,7 +22,7 @@ function watched(kind, object) {
   return object;
 }
 
-/** Collects until everything was, or until it can be said that it will not be. */
+/** Collects garbage until every object was collected, or the limit is reached. */
 async function collectAll(
   isDone = () => Object.keys(made).every((kind) => made[kind] === collected[kind]),
 ) {
@@ -33,7 +33,7 @@ async function collectAll(
   }
 }
 
-/** Everything that can hold on to a registry, with functions of the host that refer to it. */
+/** Everything that can keep a registry alive, with functions of the host that refer to it. */
 async function busyRegistry(messageBus) {
   const registry = watched(
     "registry",
@@ -108,12 +108,12 @@ function requestOver(transport, method, params) {
   });
 }
 
-/** One after the other, in functions that have returned: no local of theirs is left. */
+/** One after the other, in functions that have returned, so that none of their locals remains. */
 async function times(make) {
   for (let number = 0; number < Number(count); number += 1) await make();
 }
 
-/** The supervisors of this process that run. */
+/** The running supervisors of this process. */
 function supervisors() {
   return readdirSync("/proc").filter((pid) => {
     try {
@@ -138,7 +138,7 @@ const scenarios = {
   async dropped() {
     await times(async () => void (await busyRegistry()));
   },
-  /** A bus that outlives them: registries that are closed, and others that are only dropped. */
+  /** A bus that outlives its registries: some are closed, others only dropped. */
   async sharedBus() {
     globalThis.bus = new MessageBus();
     globalThis.bus.on("request", ({ id }) =>
@@ -151,7 +151,7 @@ const scenarios = {
       if (number % 2 === 0) await registry.close();
     });
   },
-  /** What a closed registry was given is still there; the registry is not. */
+  /** The options of a closed registry are still alive; the registry is not. */
   async everythingElseKept() {
     globalThis.kept = [];
     await times(async () => {
@@ -178,7 +178,7 @@ const scenarios = {
       if (!(await bus.requestConfirmation({ toolName: "x" }))) throw new Error("refused");
     });
   },
-  /** Clients come and go without a word; the registry stays. */
+  /** Clients connect and disappear; the registry stays. */
   async transports() {
     globalThis.registry = createToolRegistry({ ...options });
     const { instance } = globalThis.registry.toMcpServerConfig();
@@ -238,14 +238,14 @@ const scenarios = {
       const result = await registry.call("Bash", { command, run_in_background: number % 2 === 0 });
       if (result.isError) throw new Error(JSON.stringify(result));
       for (const pid of supervisors()) seen.add(pid);
-      // It is still wanted: whatever ended before would not have been seen.
+      // Keeps the registry reachable until here, so that its supervisor is seen before it ends.
       registry.names();
     });
     await collectAll();
     await collectAll(() => supervisors().length === 0);
     return { supervisors: { started: seen.size, left: supervisors().length } };
   },
-  /** Nobody has the registry or the bus any more, but somebody waits for what they do. */
+  /** The registry and the bus are unreachable, but their results are awaited. */
   async pending() {
     let open;
     const gate = new Promise((resolve) => {
@@ -291,7 +291,7 @@ const scenarios = {
     writeFileSync(join(projectPath, "go"), "");
     return { early, answers: await answers };
   },
-  /** What the event loop has to look at for each registry that is open, and after close(). */
+  /** The handles of the event loop for each open registry, and after close(). */
   async handles() {
     const handles = () =>
       process.report.getReport().libuv.filter(({ type }) => type === "async").length;

@@ -1,10 +1,10 @@
-// The registry that the official MCP clients are shown, in this process or, as a program, over standard
-// streams: `mcp-peer.mjs <registry options as JSON>`.
+// The registry for the official MCP clients, in this process or, as a program, over standard streams:
+// `mcp-peer.mjs <registry options as JSON>`.
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createToolRegistry, tool } from "../../index.mjs";
 
-/** Adds what no built-in tool does: progress, and a tool that comes later. */
+/** Adds features that no built-in tool has: progress, and a tool that is registered later. */
 export function registerPeerTools(registry) {
   let arrive;
   const arrived = new Promise((resolve) => {

@@ -1,5 +1,5 @@
 // A server of the official SDK, over standard streams or HTTP: `mcp-server.mjs stdio | http | sse`. Over HTTP it
-// prints `{ "port": … }`, and asks for the token in the variable TOKEN, if there is one.
+// prints `{ "port": … }`, and requires the token in the variable TOKEN, if there is one.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -11,7 +11,7 @@ import { z } from "zod";
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** What happened to calls, in order. */
+/** The events of calls, in order. */
 const seen = [];
 const text = (value) => ({ content: [{ type: "text", text: String(value) }] });
 
@@ -136,7 +136,7 @@ function streamable() {
   };
 }
 
-/** Answers as before streamable HTTP. */
+/** Answers over the older SSE transport. */
 function withEvents() {
   const sessions = new Map();
   return async (request, response) => {

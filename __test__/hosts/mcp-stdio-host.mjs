@@ -1,4 +1,4 @@
-// A program that serves tools of its own over standard streams, and prints a lot beside them:
+// A program that serves its own tools over standard streams and also prints a lot:
 // `mcp-stdio-host.mjs <registry options as JSON>`.
 import { spawnSync } from "node:child_process";
 import { createToolRegistry } from "../../index.mjs";

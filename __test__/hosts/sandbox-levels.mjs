@@ -1,4 +1,4 @@
-// Runs a command under each mode of the sandbox, and prints what the answers tell: `sandbox-levels.mjs <directory>`.
+// Runs a command in each mode of the sandbox and prints the results: `sandbox-levels.mjs <directory>`.
 import { createToolRegistry } from "../../index.mjs";
 
 const [projectPath] = process.argv.slice(2);

@@ -1,20 +1,20 @@
-// A host that runs lines in directories of their own, a registry for each, and says what came of them. It reads what to
-// do as JSON from its input: `{ user?, open, width, runs: [{ projectPath, lines, options, atOnce? }] }`.
+// A host that runs lines in separate directories, with a registry for each, and prints the outcomes. It reads its work
+// as JSON from stdin: `{ user?, open, width, runs: [{ projectPath, lines, options, atOnce? }] }`.
 import { spawn } from "node:child_process";
 import { openSync, readFileSync, readdirSync } from "node:fs";
 import { createToolRegistry } from "../../index.mjs";
 
 const { user, open, width, runs } = JSON.parse(readFileSync(0, "utf8"));
 
-// After the addon is loaded: an ordinary user may not be able to read the repository.
+// After the addon is loaded, because an ordinary user may not be able to read the repository.
 if (user !== undefined && process.getuid() === 0) {
   process.setgroups([]);
   process.setgid(user);
   process.setuid(user);
 }
 
-// Another process of the same person, which a line must not see. This one would hide its descriptors from an ordinary
-// user, because it was root before.
+// Another process of the same person, which a line must not see. This host's own descriptors would be hidden from an
+// ordinary user, because it was root before.
 const other = spawn("sleep", ["600"], {
   stdio: ["ignore", "ignore", "ignore", ...open.map(([path, flags]) => openSync(path, flags))],
 });
@@ -37,7 +37,7 @@ function supervisors() {
   });
 }
 
-/** Everybody says yes here: the question is what the kernel holds after that. */
+/** Every confirmation is approved: the test is about what the kernel enforces after that. */
 async function run({ projectPath, lines, options, atOnce }) {
   const registry = createToolRegistry({
     projectPath,

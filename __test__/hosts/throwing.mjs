@@ -1,5 +1,5 @@
-// A host whose functions throw whatever can be thrown, wherever the package calls one. It says, as JSON,
-// what came of each; one that ends the process says nothing.
+// A host whose functions throw every kind of value, wherever the package calls one. It prints, as JSON, the
+// outcome of each. If a value ends the process, nothing is printed.
 import { MessageBus, createToolRegistry, tool } from "../../index.mjs";
 
 const [projectPath] = process.argv.slice(2);
@@ -103,7 +103,7 @@ async function heardBy(event, listener) {
   return asked;
 }
 
-/** A declarative tool with such a part; a person answers, where policy asks. */
+/** A declarative tool with such a part; a person answers if policy asks. */
 async function declaredWith(parts, approved) {
   const registry = registryHere(approved === undefined ? {} : { permissionMode: "default" });
   const { messageBus } = registry;
@@ -114,7 +114,7 @@ async function declaredWith(parts, approved) {
   return [error?.type ?? content[0].text, bounded(error?.message ?? "")];
 }
 
-/** Each gives what has to be the same whatever is thrown. */
+/** Each returns what must not depend on the thrown value. */
 const places = {
   "a handler": (fail) => calledWith(() => fail()),
   "an async handler": (fail) => calledWith(async () => fail()),
@@ -178,7 +178,7 @@ const places = {
   "a request listener": (fail) => heardBy("request", () => fail()),
   "an async request listener": (fail) => heardBy("request", async () => fail()),
   "a thenable of a request listener": (fail) =>
-    // oxlint-disable-next-line unicorn/no-thenable -- a listener may answer with one
+    // oxlint-disable-next-line unicorn/no-thenable -- a listener may return one
     heardBy("request", () => ({ then: fail })),
   "a settled listener": (fail) => heardBy("settled", () => fail()),
   "an async settled listener": (fail) => heardBy("settled", async () => fail()),
@@ -264,7 +264,7 @@ for (const [place, run] of Object.entries(places)) {
   }
 }
 await Promise.all(registries.map((registry) => registry.close()));
-// What nobody caught would end the process by now.
+// An uncaught error would have ended the process by now.
 await new Promise((resolve) => setTimeout(resolve, 50));
 clearInterval(alive);
 console.log(JSON.stringify(told));

@@ -1,4 +1,4 @@
-// Loads with import, reads a file, calls a host's tool, and exits by itself.
+// Loads with import, reads a file, calls a host's tool, and exits.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-// Loads with require, reads a file, calls a host's tool, and exits by itself.
+// Loads with require, reads a file, calls a host's tool, and exits.
 const assert = require("node:assert/strict");
 const { version } = require("../../package.json");
 const { ToolError, createToolRegistry, tool } = require("../../index.js");

@@ -3,8 +3,8 @@ import type { LoopbackMessagesApi } from "./loopback-messages-api.js";
 import type { Workspace } from "./workspace.js";
 
 /**
- * The environment of an agent that talks to the loopback model alone, and leaves everything it writes in the
- * workspace. Nothing turns its tool search off: what it hides by default is hidden here too.
+ * The environment of an agent that uses only the loopback model, and writes only to the workspace. Its tool
+ * search stays on: tools that are hidden by default are hidden here too.
  */
 export function agentEnvironment(
   model: LoopbackMessagesApi,

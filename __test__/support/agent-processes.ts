@@ -1,5 +1,5 @@
-// Starts agents of the Claude Agent SDK as the SDK does by itself, and waits for their end after each test: an
-// aborted agent lives on for a moment, and would write into the workspace while it is removed.
+// Starts agents of the Claude Agent SDK like the SDK itself, and waits for their end after each test. An aborted
+// agent runs for a moment longer, and would write into the workspace while it is removed.
 import { spawn } from "node:child_process";
 import type { Options, SpawnedProcess } from "@anthropic-ai/claude-agent-sdk";
 import { afterEach } from "vitest";
@@ -10,7 +10,7 @@ type Spawn = NonNullable<Options["spawnClaudeCodeProcess"]>;
 interface AgentProcesses {
   /** The option `spawnClaudeCodeProcess`. */
   start(how: Parameters<Spawn>[0]): SpawnedProcess;
-  /** Resolves when every agent of the test is gone. */
+  /** Resolves when every agent of the test has exited. */
   ended(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function useAgentProcesses(): AgentProcesses {
       const exit = deferred();
       exits.push(exit.promise);
       child.once("exit", () => exit.resolve());
-      // One that could not be started has nothing to wait for.
+      // A process that could not be started needs no waiting.
       child.once("error", () => child.pid ?? exit.resolve());
       return child;
     },

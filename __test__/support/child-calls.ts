@@ -2,28 +2,28 @@ import { execFile, execFileSync } from "node:child_process";
 import type { CallResult } from "../../index.js";
 import { root, runtimes } from "./runtimes.js";
 
-/** A user without rights beyond those of everyone. */
+/** A user without special permissions. */
 export const NOBODY = 65_534;
 
 type Call = [tool: string, input: Record<string, unknown>];
 
 export interface After {
   results: CallResult[];
-  /** Every name below the directory, with its content or why there is none; directories end in a slash. */
+  /** Every name below the directory, with its content or an error; directories end in a slash. */
   files: Record<string, string>;
 }
 
-/** Where calls are made: what binds the process that makes them. */
+/** The restrictions of the process that makes the calls. */
 export interface Bounds {
-  /** Commands of bash before the process becomes the one that calls. */
+  /** bash commands that run before the process is replaced by the one that calls. */
   shell?: string;
-  /** Run with mounts of its own, which are gone with the process. */
+  /** Run in a separate mount namespace, which ends with the process. */
   ownMounts?: boolean;
-  /** Give up the rights of root, where it has them. */
+  /** Drop the rights of root, if it has them. */
   unprivileged?: boolean;
 }
 
-// The addon is loaded first: an unprivileged user may not be able to read the repository.
+// The addon is loaded first, because an unprivileged user may not be able to read the repository.
 const script = `
   const { createToolRegistry } = require("./index.js");
   const fs = require("node:fs");
@@ -50,7 +50,7 @@ const script = `
   })();
 `;
 
-/** Makes calls one after the other in a process of its own. */
+/** Makes calls one after the other in a separate process. */
 export function callsInChild(
   workspace: string,
   calls: Call[],
@@ -86,7 +86,7 @@ export function mayMount(): boolean {
 
 const XATTR = "import os, sys; path, name = sys.argv[1:3];";
 
-/** Extended attributes, by Python: Node has no call for them. */
+/** Extended attributes, by Python, because Node has no function for them. */
 export const attributes = {
   areThere: () => works("python3", ["-c", "import os; os.setxattr"]),
   set(path: string, name: string, value: string): boolean {

@@ -7,7 +7,7 @@ import type { Workspace } from "./workspace.js";
 
 export const program = join(root, "bin", "toolwright.js");
 
-/** What a failed test leaves running ends with it. */
+/** Processes that a failed test leaves running are ended with it. */
 const open = new Set<ChildProcessWithoutNullStreams>();
 
 afterEach(() => {
@@ -20,7 +20,7 @@ export interface CommandEnded {
   stderr: string;
 }
 
-/** A command line that runs. */
+/** A running command line. */
 export class RunningCommand {
   stdout = "";
   stderr = "";
@@ -39,7 +39,7 @@ export class RunningCommand {
       this.stderr += text;
       this.#tell();
     });
-    // Whoever has ended reads nothing more.
+    // A process that has ended reads no more input.
     child.stdin.on("error", () => {});
     this.ended = new Promise((resolve, reject) => {
       child.on("error", reject);
@@ -59,7 +59,7 @@ export class RunningCommand {
     this.#child.kill(name);
   }
 
-  /** Closes its standard output, as `head` does when it has seen enough. */
+  /** Closes its standard output, like `head`. */
   stopReading(): void {
     this.#child.stdout.destroy();
   }
@@ -99,7 +99,7 @@ export class RunningCommand {
   }
 }
 
-/** The command line in a workspace, in one runtime. The user's own files are not used. */
+/** The command line in a workspace, with one runtime. The user's own files are not used. */
 export class CommandLine {
   constructor(
     readonly runtime: string,
@@ -137,7 +137,7 @@ export class CommandLine {
     return running.ended;
   }
 
-  /** Starts it on a terminal of this many columns. All that it writes arrives as `stdout`. */
+  /** Starts it on a terminal with this many columns. All output arrives as `stdout`. */
   startOnTerminal(args: string[], columns = 80, more: Record<string, string> = {}): RunningCommand {
     const words = [this.runtime, program, ...args].map((it) => `'${it.replaceAll("'", `'\\''`)}'`);
     const line = `stty cols ${columns}; exec ${words.join(" ")}`;
@@ -149,5 +149,5 @@ export class CommandLine {
   }
 }
 
-/** True where `script` makes terminals, as that of util-linux does. */
+/** True if `script` makes terminals, like the one of util-linux. */
 export const hasTerminals = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;

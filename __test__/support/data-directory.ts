@@ -1,5 +1,5 @@
-// Runs before every test file: gives it a data directory of its own, so that no test meets the user's store,
-// or what another test has stored.
+// Runs before every test file: gives it a separate data directory, so that no test uses the user's store or
+// values of another test.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,14 +1,14 @@
-/** How a text is written down, by an encoder of the test's own: the tool's is what is tested. */
+/** An encoding with the test's own encoder, because the tool's encoder is under test. */
 export interface Written {
-  /** What `Read` calls it; nothing for plain UTF-8, which it does not mention. */
+  /** The name in `Read`; undefined for plain UTF-8, which it does not mention. */
   label: string | undefined;
   /** The byte order mark. */
   mark: Buffer;
   encode(text: string): Buffer;
-  /** Lines that a file needs to be known by; never edited. */
+  /** Lines by which a file's encoding is recognised; never edited. */
   preamble: string[];
   words: string[];
-  /** Characters that it has no code for. */
+  /** Characters that it cannot represent. */
   lacks: string[];
 }
 
@@ -57,7 +57,7 @@ function unicode(
   return { label, mark, encode, preamble: [], words: UNICODE_WORDS, lacks: [] };
 }
 
-/** An encoding by the codes of the characters that occur here, all of the same length. */
+/** An encoding by the codes of the characters that are used here, all of the same length. */
 function legacy(
   label: string,
   {
@@ -88,7 +88,7 @@ const JAPANESE = {
   characters:
     "、。いくこさすずだでにのはみるれをんァイエスソタテデトフベラルー値列前力変字定必接数文日明更本示章続能表設語説読込配関",
   preamble: ["これは設定ファイルです。", "値を変更する前に、必ず説明を読んでください。"],
-  // ソ, 表 and 能 end in a byte that is a backslash elsewhere.
+  // The last byte of ソ, 表 and 能 is a backslash in ASCII.
   words: ["関数", "文字", "配列", "データベース", "エラー", "テスト", "ソース", "表示", "能力"],
   lacks: ["é", "😀", "¥"],
 };

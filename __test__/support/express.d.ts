@@ -1,4 +1,4 @@
-// The little of Express that tests use; it comes without types.
+// The part of Express that tests use; it has no types.
 declare module "express" {
   import type { RequestListener } from "node:http";
 

@@ -1,20 +1,20 @@
-// Requests to a registry's routes, and what they are answered with.
+// Requests to a registry's routes, and their answers.
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { afterEach } from "vitest";
 import type { ToolRegistry } from "../../index.js";
 
-/** A request as its caller sees it, whichever way it takes. */
+/** Sends a request, over a socket or by `fetch`. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** Asks over a socket of the registry's own, with its token. */
+/** Sends requests to the registry's own server, with its token. */
 export async function overSocket(registry: ToolRegistry): Promise<Ask> {
   const { origin, token } = await registry.serve();
   return (path, init = {}) => fetch(origin + path, { ...init, headers: withToken(init, token) });
 }
 
-/** Hands requests over, as the server of a host does. */
+/** Passes requests to `registry.fetch`, like the server of a host. */
 export function handedOver(registry: ToolRegistry): Ask {
   return (path, init) => registry.fetch(new Request(`http://127.0.0.1${path}`, init));
 }
@@ -25,7 +25,7 @@ export function withToken(init: RequestInit, token: string): Headers {
   return headers;
 }
 
-/** What a POST with JSON is made of. */
+/** The parts of a POST request with JSON. */
 export function json(body: unknown, init: RequestInit = {}): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("content-type", "application/json");
@@ -42,7 +42,7 @@ export function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8A
   return body.getReader();
 }
 
-/** Reads a stream of events until one holds; gives the text up to there. */
+/** Reads a stream of events until one matches; returns the text up to there. */
 export async function readUntil(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   holds: (text: string) => boolean,
@@ -57,7 +57,7 @@ export async function readUntil(
   return text;
 }
 
-/** Opens servers of Node's http, and closes them with every connection when the test is over. */
+/** Opens servers of Node's http, and closes them with every connection after the test. */
 export function useNodeServers() {
   const servers: Server[] = [];
   afterEach(() => {

@@ -1,4 +1,4 @@
-// toolwright as npm installs it: the package and that of the platform side by side in node_modules.
+// toolwright as npm installs it: the main package and the platform's package in node_modules.
 import { cpSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { root } from "./runtimes.js";
@@ -13,12 +13,12 @@ export const addonPath = join(
   "native",
   readdirSync(join(root, "native")).find((name) => /^toolwright\.[\w-]+\.node$/.test(name)) ?? "",
 );
-/** What its build is called, as in `linux-x64-gnu`. */
+/** The name of its build, as in `linux-x64-gnu`. */
 export const build = basename(addonPath).split(".")[1] ?? "";
 export const supervisorPath = join(root, "native", "toolwright-supervisor");
 export const version = main.version;
 
-/** Puts a file elsewhere without copying it: the addon of a debug build is large. */
+/** Links a file instead of copying it, because the addon of a debug build is large. */
 export function place(file: string, destination: string): string {
   mkdirSync(dirname(destination), { recursive: true });
   try {
@@ -37,7 +37,7 @@ export function installMain(project: string, changes: object = {}): void {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ ...main, ...changes }));
 }
 
-/** Puts the description of a platform's package into a project's node_modules; gives its folder. */
+/** Puts the package.json of a platform's package into a project's node_modules; returns its folder. */
 export function installPlatform(project: string, name = build): string {
   const folder = join(project, "node_modules", `toolwright-${name}`);
   mkdirSync(folder, { recursive: true });
@@ -45,7 +45,7 @@ export function installPlatform(project: string, name = build): string {
   return folder;
 }
 
-/** All that `npm install toolwright` installs. */
+/** Everything that `npm install toolwright` installs. */
 export function installToolwright(project: string): void {
   installMain(project);
   const folder = installPlatform(project);

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach } from "vitest";
 
-/** One answer of the model: calls of tools, or the last word. */
+/** One answer of the model: tool calls, or the final text. */
 export type Turn = { name: string; id: string; input: unknown }[] | string;
 
-/** What the model is shown of a call. */
+/** What the model receives of a call. */
 export interface ShownResult {
   type: "tool_result";
   tool_use_id: string;
@@ -21,7 +21,7 @@ interface Body {
   messages: { role: string; content: string | { type: string }[] }[];
 }
 
-/** A model that says what it is told to, behind the Messages API on the loopback interface. */
+/** A scripted model behind the Messages API on the loopback interface. */
 export class LoopbackMessagesApi {
   readonly bodies: Body[] = [];
   #server: Server;
@@ -46,7 +46,7 @@ export class LoopbackMessagesApi {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The results that the model was shown at the end, by the id of the call. */
+  /** The results in the model's last request, by the id of the call. */
   shownResults(): Map<string, ShownResult> {
     const blocks = (this.bodies.at(-1)?.messages ?? []).flatMap(({ content }) =>
       typeof content === "string" ? [] : content,
@@ -77,7 +77,7 @@ export class LoopbackMessagesApi {
 
   #answerAsModel(body: Body, response: ServerResponse): void {
     this.bodies.push(body);
-    // Told by the conversation itself: requests may be repeated, and others may come between.
+    // Derived from the conversation itself, because requests may be repeated or interleaved.
     const turn = this.#turns[body.messages.filter(({ role }) => role === "assistant").length] ?? "";
     const message = {
       id: `msg_${this.bodies.length}`,
@@ -97,7 +97,7 @@ export class LoopbackMessagesApi {
   }
 }
 
-/** The answer as events, as hosts with a person before them ask for it. */
+/** The answer as events, as interactive hosts request it. */
 function stream(turn: Turn, message: object, response: ServerResponse): void {
   response.setHeader("content-type", "text/event-stream");
   const send = (type: string, event: object) =>

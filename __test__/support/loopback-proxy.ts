@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A proxy in front of a server, which can stand still, hold answers back and cut connections. */
+/** A proxy in front of a server. It can pause, withhold answers and cut connections. */
 export class LoopbackProxy {
   readonly #server: Server;
   readonly #pairs = new Set<{ client: Socket; server: Socket }>();
@@ -35,14 +35,14 @@ export class LoopbackProxy {
     return proxy;
   }
 
-  /** A URL of the target, as it is for those who go through the proxy. */
+  /** A URL of the target, as seen through the proxy. */
   through(url: string): string {
     const changed = new URL(url);
     changed.port = String((this.#server.address() as AddressInfo).port);
     return changed.href;
   }
 
-  /** Passes nothing on, in both directions; new connections are accepted and never answered. */
+  /** Stops forwarding in both directions; new connections are accepted and never answered. */
   stall(): void {
     this.#isStalled = true;
     for (const { client, server } of this.#pairs) {
@@ -51,7 +51,7 @@ export class LoopbackProxy {
     }
   }
 
-  /** Passes on what has come since, and what comes. */
+  /** Forwards everything that was received meanwhile, and continues. */
   resume(): void {
     this.#isStalled = false;
     for (const { client, server } of this.#pairs) {
@@ -60,14 +60,14 @@ export class LoopbackProxy {
     }
   }
 
-  /** Lets requests through and drops the answers; resolves when the first one was dropped. */
+  /** Forwards requests and drops the answers; resolves when the first one was dropped. */
   withholdAnswers(): Promise<void> {
     return new Promise((resolve) => {
       this.#onWithheld = resolve;
     });
   }
 
-  /** Ends all connections, and is as it was in the beginning. */
+  /** Ends all connections and restores the initial state. */
   cut(): void {
     this.#onWithheld = undefined;
     this.#isStalled = false;

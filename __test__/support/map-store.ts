@@ -1,6 +1,6 @@
 import type { KeyValueStore, StoreEntry, StoreListOptions, StoredValue } from "../../index.js";
 
-/** A store of a host, as small as one can be. */
+/** A minimal store of a host. */
 export class MapStore implements KeyValueStore {
   readonly values = new Map<string, StoredValue>();
   isClosed = false;

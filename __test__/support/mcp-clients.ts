@@ -5,7 +5,7 @@ import { type Deferred, deferred } from "./promises.js";
 
 type Instance = McpSdkServerConfig["instance"];
 
-/** What the server sent, one message after the other. */
+/** The messages of the server, in order. */
 export interface Message {
   jsonrpc: "2.0";
   id?: unknown;
@@ -15,7 +15,7 @@ export interface Message {
   error?: { code: number; message: string };
 }
 
-/** The official client on an instance, with everything the server sent to it. */
+/** The official client on an instance, with every message of the server. */
 export async function connectClient(
   instance: Instance,
 ): Promise<{ client: Client; sent: Message[]; clientEnd: InMemoryTransport }> {
@@ -32,7 +32,7 @@ export async function connectClient(
   return { client, sent, clientEnd };
 }
 
-/** A client that says whatever it is told to, over a transport made by hand. */
+/** A client that sends arbitrary messages over a handmade transport. */
 export class RawClient {
   readonly received: Message[] = [];
   readonly transport: McpTransport = { send: (message: Message) => this.#take(message) };
@@ -44,7 +44,7 @@ export class RawClient {
     return client;
   }
 
-  /** A client that has done what the protocol asks for first. */
+  /** A client after the handshake. */
   static async initialized(instance: Instance, version = "2025-11-25"): Promise<RawClient> {
     const client = await RawClient.connected(instance);
     await client.request(initialize("start", version));
@@ -56,14 +56,14 @@ export class RawClient {
     this.transport.onmessage?.(message);
   }
 
-  /** Says a message and waits for the answer that bears its id. */
+  /** Sends a message and waits for the answer with its id. */
   request(message: { id: unknown; [key: string]: unknown }): Promise<Message> {
     const answer = this.next(({ id, method }) => method === undefined && id === message.id);
     this.say(message);
     return answer;
   }
 
-  /** The next message that fits. */
+  /** The next message that matches. */
   next(fits: (message: Message) => boolean): Promise<Message> {
     const waiting = { fits, deferred: deferred<Message>() };
     this.#waiting.push(waiting);

@@ -1,4 +1,4 @@
-// Speaks MCP with a server line by line, so that a test can also send what no client would.
+// Speaks MCP with a server line by line, so that a test can send what no client would.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -23,7 +23,7 @@ export class LineServer {
   constructor(program: string, args: string[], options: { cwd: string; env?: NodeJS.ProcessEnv }) {
     this.child = spawn(program, args, { ...options, stdio: "pipe" });
     this.child.stderr?.on("data", (chunk) => (this.stderr += chunk));
-    // Not by readline, which also ends lines at U+2028.
+    // Without readline, which also ends lines at U+2028.
     let rest = "";
     this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       const lines = (rest + chunk).split("\n");
@@ -36,7 +36,7 @@ export class LineServer {
       this.#hasEnded = true;
       this.#look();
     });
-    // A server that ends before it has read everything is no error of the test.
+    // A server that ends before it has read everything does not fail the test.
     this.child.stdin?.on("error", () => {});
   }
 
@@ -81,7 +81,7 @@ export class LineServer {
     return told;
   }
 
-  /** Sends no more, and waits for the end; the exit code. */
+  /** Closes the input, waits for the end, and returns the exit code. */
   async end(): Promise<number | null> {
     const closed = once(this.child, "close");
     this.child.stdin?.end();

@@ -1,4 +1,4 @@
-// The official clients of both major versions, each behind the same few functions.
+// The official clients of both major versions, each with the same small interface.
 import { Client as NewClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -22,10 +22,10 @@ export interface Address {
   token: string;
 }
 
-/** Where a server is. */
+/** How to reach a server. */
 export type Door = Program | Address;
 
-/** What a person says to a question of the server. */
+/** A person's answer to a question of the server. */
 export type Elicited = { action: "accept" | "decline"; content?: Record<string, boolean> };
 
 export interface PeerOptions {
@@ -43,7 +43,7 @@ export interface Peer {
   serverName: string | undefined;
   listTools(): Promise<{ name: string; title?: string | undefined }[]>;
   callTool(name: string, args: object, options?: PeerCallOptions): Promise<CallResult>;
-  /** Ends the session, which a client of the newest era does not have, and the connection. */
+  /** Ends the connection and the session, which a client of the newest era does not have. */
   close(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ function newTransport(door: Door) {
   return { transport, endSession: () => transport.terminateSession() };
 }
 
-/** The client of SDK 1, which speaks the versions of the protocol up to 2025-11-25. */
+/** The client of SDK 1, which supports protocol versions up to 2025-11-25. */
 export const connectOldClient: Connect = async (door, options = {}) => {
   const client = new OldClient(WHO, { capabilities: declared(options), ...listChanged(options) });
   const { elicit } = options;
@@ -142,6 +142,6 @@ function newClientOf(mode: "legacy" | "auto"): Connect {
   };
 }
 
-/** The client of SDK 2, as it is by default and when it asks for the newest version of the protocol. */
+/** The client of SDK 2, with its default version and with the newest version of the protocol. */
 export const connectNewClient = newClientOf("legacy");
 export const connectNewestClient = newClientOf("auto");

@@ -1,4 +1,4 @@
-// Servers that registries connect to: programs of the tests, with their doors.
+// Servers that registries connect to: programs of the tests, over each transport.
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -24,12 +24,12 @@ export function hostile(way: string, more: McpServerCommonConfig = {}): McpStdio
   return { command: "node", args: [program("hostile-mcp-server.mjs"), way], ...more };
 }
 
-/** Starts servers that listen, and ends them with the test. */
+/** Starts servers with an address, and ends them with the test. */
 export function useListeningServers() {
   return startsServers(afterEach);
 }
 
-/** Starts servers that listen, and ends them after all tests. */
+/** Starts servers with an address, and ends them after all tests. */
 export function useListeningServersOfFile() {
   return startsServers(afterAll);
 }
@@ -59,7 +59,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Settles when a server is in a state that holds, also if it is already. */
+/** Resolves when a server's state matches, or if it already does. */
 export function serverThat(
   registry: ToolRegistry,
   holds: (status: McpServerStatus) => boolean,

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { rejection } from "./promises.js";
 import { ToolError } from "./unasked.js";
 
-/** What a synchronous misuse throws. */
+/** The error of a synchronous misuse. */
 export function thrownBy(misuse: () => unknown): { type: string; message: string } {
   try {
     misuse();
@@ -12,7 +12,7 @@ export function thrownBy(misuse: () => unknown): { type: string; message: string
   throw new Error("nothing was thrown");
 }
 
-/** What the promise of a misuse rejects with. */
+/** The rejection of an asynchronous misuse. */
 export async function rejectionOf(
   misuse: Promise<unknown>,
 ): Promise<{ type: string; message: string }> {

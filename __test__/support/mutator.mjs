@@ -1,5 +1,5 @@
-// Changes a tree at random, in a process of its own. Reads lines `<seed> <count>` and answers each with a line when
-// that many changes are complete. Arguments: the tree, and `free` to change it without being asked until it ends.
+// Changes a tree at random, in a separate process. Reads lines `<seed> <count>` and answers each with a line when
+// that many changes are complete. Arguments: the tree, and `free` to change it continuously until it ends.
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
@@ -65,7 +65,7 @@ const CHANGES = {
   overwrite: ({ file }) => fs.writeFileSync(file, text()),
   append: ({ file }) => fs.appendFileSync(file, text()),
   writeInPlace({ file }) {
-    // The length stays as it is, and often the time too, as far as it is counted.
+    // The length stays the same, and often the time too, at its resolution.
     const descriptor = fs.openSync(file, "r+");
     fs.writeSync(descriptor, "needle", below(4));
     fs.closeSync(descriptor);
@@ -77,10 +77,10 @@ const CHANGES = {
     fs.writeFileSync(`${file}.tmp`, text());
     fs.renameSync(`${file}.tmp`, file);
   },
-  // In the same directory: what is done through names in ignored directories is not promised at once.
+  // In the same directory: changes through names in ignored directories may be noticed late.
   link: ({ file }) => fs.linkSync(file, join(dirname(file), `linked-${pick(NAMES)}`)),
   writeThroughLink({ file }) {
-    // The name that is written through is gone before anybody can look.
+    // The name that is used for writing is removed before another process can see it.
     const other = join(dirname(file), "passing-link");
     fs.linkSync(file, other);
     fs.appendFileSync(other, text());

@@ -17,7 +17,7 @@ export class Mutator {
     this.#lines = createInterface({ input: this.#process.stdout! });
   }
 
-  /** Makes changes. Kept when their system calls have returned. */
+  /** Makes changes. Resolves when their system calls have returned. */
   async change(seed: number, count: number): Promise<void> {
     const done = once(this.#lines, "line");
     this.#process.stdin!.write(`${seed} ${count}\n`);

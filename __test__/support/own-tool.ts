@@ -1,4 +1,4 @@
-// A declarative tool of a host, of the parts that a test is about.
+// A declarative tool of a host, made from the parts that a test needs.
 import type {
   ConfirmationRequest,
   ConfirmationResponse,
@@ -9,7 +9,7 @@ import type {
 
 export type Invocation = ReturnType<DeclarativeTool["createInvocation"]>;
 export type Parts = { [Key in keyof Invocation]?: unknown };
-/** What a person answers to every question. */
+/** A person's answer to every question. */
 export type Answer = Omit<ConfirmationResponse, "id">;
 
 /** Makes registries with a declarative tool `own` of these parts, and a person who answers. */
@@ -44,7 +44,7 @@ export function withOwnTool(made: (options: ToolRegistryOptions) => ToolRegistry
   };
 }
 
-/** What an invocation asks a person with. */
+/** The confirmation details of an invocation. */
 export const details = (more: object = {}) => ({
   toolName: "another",
   description: "Delete 40 rows",

@@ -1,4 +1,4 @@
-// Runs calls in a process of its own and prints, for each, how much more memory it took than before.
+// Runs calls in a separate process and prints how much memory each added.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createToolRegistry } from "../../index.mjs";
 
@@ -13,7 +13,7 @@ const registry = createToolRegistry({
   toolsets: ["claude", "classic"],
   permissionMode: "bypassPermissions",
 });
-// What the first call sets up counts for none.
+// The memory of one-time initialisation is not counted.
 await registry.call("Grep", { pattern: "x", path: "empty" });
 for (const [tool, input] of calls) {
   writeFileSync("/proc/self/clear_refs", "5");

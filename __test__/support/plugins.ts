@@ -8,7 +8,7 @@ export function pluginFile(name: string, ...tools: object[]): string {
   return JSON.stringify({ name, version: "1.0.0", tools });
 }
 
-/** A definition whose parameters are strings, and are required if they are listed so. */
+/** A definition with string parameters, some of them required. */
 export function definition(
   name: string,
   handler: PluginToolDefinition["handler"],
@@ -29,7 +29,7 @@ export function shellTool(name: string, command: string, ...parameters: string[]
   return definition(name, { type: "shell", command }, parameters);
 }
 
-/** Plants a program that prints its arguments in base64, each with a NUL behind it; gives its path. */
+/** Plants a program that prints its arguments in base64, each followed by NUL; returns its path. */
 export function plantRecorder(workspace: Workspace): string {
   const script = `#!/bin/sh\nif [ $# -gt 0 ]; then printf '%s\\0' "$@" | base64; fi\n`;
   const path = workspace.write("bin/record", script);
@@ -37,7 +37,7 @@ export function plantRecorder(workspace: Workspace): string {
   return path;
 }
 
-/** The arguments that the recorder was called with. */
+/** The arguments of the recorder's call. */
 export function recorded(result: CallResult): string[] {
   const text = textOf(result);
   if (result.isError) throw new Error(text);

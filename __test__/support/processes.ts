@@ -1,14 +1,15 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
+import type { ToolRegistry } from "../../index.js";
 
 let made = 0;
 
-/** A number that makes a `sleep` of this test unlike every other process on the machine. */
+/** A unique number, so that a `sleep` of this test differs from every other process on the machine. */
 export function marker(): string {
   made += 1;
   return `8${String(process.pid).padStart(7, "0")}${String(made).padStart(4, "0")}`;
 }
 
-/** The processes that have a marker in their command line; shells that were told it are none of them. */
+/** The processes with a marker in their command line, without shells that only pass it on. */
 export function alive(wanted: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -46,7 +47,7 @@ export function isRunning(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !/\) Z /.test(read(`/proc/${pid}/stat`));
 }
 
-/** Waits for something that happens outside this process; false when it did not in time. */
+/** Waits for an event outside this process; false if it did not happen in time. */
 export async function eventually(holds: () => boolean, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (!holds()) {
@@ -56,6 +57,16 @@ export async function eventually(holds: () => boolean, withinMs: number): Promis
     });
   }
   return true;
+}
+
+/**
+ * A time limit within which a command has surely begun: many times as long as one takes now, and at least so many
+ * milliseconds. A time limit counts from the start of the shell, which may take long on a loaded machine.
+ */
+export async function limitToBegin(registry: ToolRegistry, leastMs: number): Promise<number> {
+  const began = performance.now();
+  await registry.call("Bash", { command: "true" });
+  return Math.max(leastMs, Math.ceil(20 * (performance.now() - began)));
 }
 
 function read(path: string): string {

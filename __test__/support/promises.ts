@@ -1,6 +1,6 @@
 // Promises that tests wait for or settle themselves.
 
-/** A promise that somebody else settles. */
+/** A promise with its `resolve` and `reject`. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -14,7 +14,7 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve: (value) => settle(value) };
 }
 
-/** Settles when the signal is aborted. */
+/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = deferred();
   if (signal.aborted) resolve();
@@ -22,7 +22,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** What a promise is rejected with; listened to at once, so that it may be awaited later. */
+/** The rejection of a promise. A handler is attached at once, so that it can be awaited later. */
 export function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => Promise.reject(new Error(`it was kept, with ${JSON.stringify(value)}`)),

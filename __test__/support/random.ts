@@ -1,4 +1,4 @@
-/** A small generator of numbers, so that a run can be repeated from its seed. */
+/** A small random number generator with a seed, so that a run can be repeated. */
 export class Random {
   #state: number;
 
@@ -28,7 +28,7 @@ export class Random {
     return from[this.below(from.length)] as T;
   }
 
-  /** So many picks, some of them the same. */
+  /** This many picks, some of them the same. */
   several<T>(from: readonly T[], least: number, most: number): T[] {
     const count = least + this.below(most - least + 1);
     return Array.from({ length: count }, () => this.pick(from));

@@ -1,4 +1,4 @@
-// Registries in the directory of a test, closed when the test is over.
+// Registries in the directory of a test, closed after the test.
 import { afterEach } from "vitest";
 import { createToolRegistry as createAskingRegistry } from "../../index.mjs";
 import type { ToolRegistry, ToolRegistryOptions } from "../../index.js";
@@ -8,8 +8,8 @@ import type { Workspace } from "./workspace.js";
 export const EVERY_SET: ToolRegistryOptions["toolsets"] = ["claude", "classic", "diagnostic"];
 
 /**
- * Makes registries whose host asks its user by itself, for tests of what tools do. Options are any
- * object, because some tests give wrong ones.
+ * Makes registries without confirmations, for tests of what tools do. Options are any object, because some
+ * tests pass invalid ones.
  */
 export function useRegistries(workspace: Workspace, usual: ToolRegistryOptions = {}) {
   return closedAfterwards((options: ToolRegistryOptions) =>
@@ -23,7 +23,7 @@ export function useRegistries(workspace: Workspace, usual: ToolRegistryOptions =
   ) as (options?: object) => ToolRegistry;
 }
 
-/** Handlers by which `Agent` starts no real agent, which would talk to a real model. Wrong ones stay. */
+/** Handlers with which `Agent` starts no real agent, because it would use a real model. Invalid ones stay. */
 function withoutRealAgents(handlers: ToolRegistryOptions["handlers"] = {}) {
   return typeof handlers === "object" ? { spawnAgent: () => "done", ...handlers } : handlers;
 }
@@ -37,7 +37,7 @@ export function usePlantedRegistries(workspace: Workspace) {
   };
 }
 
-/** Makes registries whose policy is what the test says and nothing else, for tests of who may do what. */
+/** Makes registries with only the test's policy, for tests of permissions. */
 export function useAskingRegistries(workspace: Workspace) {
   return closedAfterwards((options: ToolRegistryOptions) =>
     createAskingRegistry({

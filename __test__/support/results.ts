@@ -6,8 +6,8 @@ export function texts(result: CallResult): string[] {
 }
 
 /**
- * The text blocks of a search, without the words on what its paths are relative to, which are the last
- * and have to name this directory. `search-paths.test.ts` is about those words.
+ * The text blocks of a search, without the last one, which says what the paths are relative to and has to
+ * name this directory. `search/paths.test.ts` tests that text.
  */
 export function found(result: CallResult, root: string): string[] {
   const words = `paths are relative to \`${root}\`]`;
@@ -17,12 +17,12 @@ export function found(result: CallResult, root: string): string[] {
   });
 }
 
-/** The result of a failed call, as a whole. */
+/** The whole result of a failed call. */
 export function failure(type: ErrorType, message: string): CallResult {
   return { content: [{ type: "text", text: message }], isError: true, error: { type, message } };
 }
 
-/** The result of a call that was refused and that a person or the host could allow, as a whole. */
+/** The whole result of a refused call that a person or the host could allow. */
 export function refusal(
   type: ErrorType,
   message: string,
@@ -37,7 +37,7 @@ export function refusal(
   };
 }
 
-/** The numbered rows of an answer of `Read`; notes are no rows. */
+/** The numbered rows of an answer of `Read`, without notes. */
 export function rows(result: CallResult): string[] {
   const [first = ""] = texts(result);
   return /^\d+\t/.test(first) ? first.split("\n") : [];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 
-/** One row of ripgrep's answer. */
+/** One row of ripgrep's output. */
 export interface RipgrepRow {
   file: string;
   line: number;
@@ -11,7 +11,7 @@ export interface RipgrepRow {
   context: boolean;
 }
 
-/** Runs ripgrep in a directory; finding nothing is no failure. */
+/** Runs ripgrep in a directory; no match is no failure. */
 export function ripgrep(cwd: string, args: string[]): Buffer {
   try {
     return execFileSync(rgPath, ["--no-config", "--no-messages", "--color=never", ...args], {
@@ -36,7 +36,7 @@ function fields(output: Buffer): [file: string, rest: string][] {
     });
 }
 
-/** The rows of `rg --null --with-filename -n`. What ripgrep says about binary files is no row. */
+/** The rows of `rg --null --with-filename -n`, without messages about binary files. */
 export function rowsOf(output: Buffer): RipgrepRow[] {
   return fields(output).flatMap(([file, rest]) => {
     const row = /^(\d+)([:-])(.*)$/s.exec(rest);
@@ -46,16 +46,16 @@ export function rowsOf(output: Buffer): RipgrepRow[] {
   });
 }
 
-/** A file that was searched up to the byte from which on it is binary. */
+/** A file that was searched only up to its first binary byte. */
 export interface PartlySearched {
   file: string;
   binaryFrom: number;
 }
 
 /**
- * The files that ripgrep stopped searching after it had shown some of their rows, of the output that
- * `rowsOf` reads. It says so only where one of the rows is a match. A match over several lines may have
- * the binary byte in it: ripgrep shows the context before it, then drops the match without a word.
+ * The files that ripgrep stopped searching after it had shown some of their rows, from the output that
+ * `rowsOf` reads. ripgrep reports it only if one of the rows is a match. If a match over several lines
+ * contains the binary byte, ripgrep shows the context before it and silently drops the match.
  */
 export function partlySearchedOf(output: Buffer, root: string): PartlySearched[] {
   const warning =
@@ -71,7 +71,7 @@ export function partlySearchedOf(output: Buffer, root: string): PartlySearched[]
   return [...new Set(rows.map(({ file }) => file))].flatMap((file) => {
     if (warned.has(file)) return [{ file, binaryFrom: warned.get(file) as number }];
     if (matching.has(file)) return [];
-    // With `-o`, matches of nothing but line ends have no row, and their file has context alone, too.
+    // With `-o`, matches of only line ends have no row, so their file also has only context.
     const binaryFrom = readFileSync(join(root, file)).indexOf(0);
     return binaryFrom < 0 ? [] : [{ file, binaryFrom }];
   });

@@ -6,7 +6,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 const commands = new URL("../../scripts/command.mjs", import.meta.url).href;
 const { bunPath } = (await import(commands)) as { bunPath(): string };
 
-/** The runtimes a host may use, whichever of them runs the tests. */
+/** The runtimes of hosts, whichever of them runs the tests. */
 export const runtimes = [
   { name: "Node", path: process.versions.bun ? "node" : process.execPath },
   { name: "Bun", path: bunPath() },
@@ -19,7 +19,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a script until it ends by itself; one that does not is killed, which shows in `signal`. */
+/** Runs a script until it exits. If it does not, it is killed, which `signal` shows. */
 export function runScript(
   runtime: string,
   args: string[],

@@ -1,4 +1,4 @@
-// Ways around a rule, each a script of its own: what a table says, and what came of running it.
+// Ways around a rule, each a separate script: reads the tables and runs the ways.
 import { execFile, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -13,7 +13,7 @@ import { root } from "./runtimes.js";
 
 export interface Way {
   name: string;
-  /** Commands of sh that all succeed where the way works at all. */
+  /** sh commands that all succeed if the way works at all. */
   conditions: string[];
   script: string;
 }
@@ -34,17 +34,17 @@ export function waysOf(table: string): Way[] {
     });
 }
 
-/** Who runs the tools. */
+/** The user that runs the tools. */
 export interface Person {
   name: string;
-  /** Nothing for who runs the tests. */
+  /** Undefined for the user that runs the tests. */
   user?: number;
 }
 
 export const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-/** Root and an ordinary user where the tests run as root, and otherwise whoever runs them. */
+/** Root and an ordinary user if the tests run as root; otherwise the current user. */
 export const people: Person[] = isRoot
   ? [{ name: "root" }, { name: "an ordinary user", user: NOBODY }]
   : [{ name: "an ordinary user" }];
@@ -53,10 +53,10 @@ export function isOrdinary({ user }: Person): boolean {
   return user !== undefined || !isRoot;
 }
 
-/** Where programs are that an ordinary user can run as well. */
+/** Directories of programs that an ordinary user can run as well. */
 export const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Whether a way works at all for a person, on this machine. */
+/** Whether a way works at all for a person on this machine. */
 export function works(
   { conditions }: Way,
   person: Person,
@@ -76,11 +76,11 @@ export interface Run {
   projectPath: string;
   lines: string[];
   options?: Record<string, unknown>;
-  /** Run the lines at the same time and not one after the other. */
+  /** Run the lines at the same time instead of one after the other. */
   atOnce?: boolean;
 }
 
-/** What came of a line. */
+/** The outcome of a line. */
 export interface Ended {
   text: string;
   error?: string;
@@ -97,18 +97,18 @@ export interface Host {
   open?: [path: string, flags: "r" | "r+"][];
   /** How many registries there are at once. */
   width?: number;
-  /** Give the process mounts of its own, so that what a line mounts is gone with it. */
+  /** Run in a separate mount namespace, so that mounts of a line end with the process. */
   ownMounts?: boolean;
   env?: Record<string, string>;
 }
 
-/** What came of each line of each run, and the state of another process of the person. */
+/** The outcome of each line of each run, and the state of another process of the person. */
 export interface HostReport {
   ended: Ended[][];
   bystander: string;
 }
 
-/** Runs lines in a host of its own, as a person. */
+/** Runs lines in a separate host, as a person. */
 export async function runInHost(host: Host, runs: Run[]): Promise<HostReport> {
   const { person, home, open = [], width = 4, ownMounts = false } = host;
   // A copy, because an ordinary user may not be able to enter the repository.
@@ -145,7 +145,7 @@ export async function runInHost(host: Host, runs: Run[]): Promise<HostReport> {
   });
 }
 
-/** Runs one line in each of some directories, and gives what came of each. */
+/** Runs one line in each of some directories, and returns the outcomes. */
 export async function runLine(
   host: Host,
   line: string,
@@ -156,7 +156,7 @@ export async function runLine(
   return (await runInHost(host, runs)).ended.flat();
 }
 
-/** Runs a script of bash outside of everything that is tested; it has to succeed. */
+/** Runs a bash script without a sandbox, as preparation; it has to succeed. */
 export function prepare(script: string, cwd: string, env: Record<string, string> = {}): string {
   const { status, stdout, stderr } = spawnSync("bash", ["-euc", script], {
     cwd,
@@ -168,7 +168,7 @@ export function prepare(script: string, cwd: string, env: Record<string, string>
   return stdout;
 }
 
-/** Makes a directory for each way, filled by a script, with the way as `way.sh` in it; and a home beside them. */
+/** Makes a directory for each way, filled by a script, with the way as `way.sh` in it, and a home beside them. */
 export function plantWays(
   ways: Way[],
   parent: string,

@@ -76,7 +76,7 @@ export interface GrepQuestion {
   head_limit: 0;
 }
 
-/** Some search in a tree. */
+/** A random search in a tree. */
 export function grepQuestion(random: Random, tree: Tree): GrepQuestion {
   const multiline = random.chance(0.2);
   const input: GrepQuestion = {
@@ -119,7 +119,7 @@ const FILE_PATTERNS = [
 /** A call of any tool that searches or lists. */
 export type Question = [tool: string, input: Record<string, unknown>];
 
-/** Some question about a tree, to any of the tools. */
+/** A random call of any of the tools in a tree. */
 export function someQuestion(random: Random, tree: Tree): Question {
   const path = random.chance(0.25) ? random.pick(tree.folders) : undefined;
   switch (random.below(10)) {

@@ -66,7 +66,7 @@ function content(random: Random): Buffer {
     case 4:
       return Buffer.concat([Buffer.from(plain), Buffer.from([0xe9, 0x0a, 0xff, 0xfe, 0x0a])]);
     case 5:
-      // Larger than the searcher's buffer, and binary only behind it.
+      // Larger than the searcher's buffer, and binary only after it.
       return Buffer.from(`${`${plain}filler\n`.repeat(70_000 / (plain.length + 7))}\0${plain}`);
     case 6:
       return Buffer.from(`${plain}filler\n`.repeat(Math.ceil(200_000 / (plain.length + 7))));
@@ -75,13 +75,13 @@ function content(random: Random): Buffer {
   }
 }
 
-/** A tree with everything that makes searches differ. */
+/** A tree with everything that can make searches differ. */
 export interface Tree {
-  /** Whether it is a repository; without one, ripgrep has to be told to read `.gitignore`. */
+  /** Whether it is a repository. If not, ripgrep needs an option to read `.gitignore`. */
   repository: boolean;
   files: string[];
   folders: string[];
-  /** Folders in which a rule above ignores everything: who names one searches it, ripgrep does not. */
+  /** Folders in which a rule above ignores everything. Our tools search one that is named; ripgrep does not. */
   swallowed: Set<string>;
 }
 

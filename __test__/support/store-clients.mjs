@@ -1,12 +1,12 @@
-// The client libraries that hosts use, by name, and how one of them becomes a store. Also run by processes of
-// their own, so plain JavaScript.
+// The client libraries of hosts, by name, and how to make a store of each. Plain JavaScript, because separate
+// processes run it too.
 import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 const { postgresStore } = require("../../lib/stores/postgres.js");
 const { redisStore } = require("../../lib/stores/redis.js");
 
-/** A host listens for errors of its connections; those of outages are what the tests are about. */
+/** Ignores errors of connections, as a host that listens for them: the tests cause outages. */
 const heard = () => {};
 
 const CLIENTS = {
@@ -49,8 +49,8 @@ const CLIENTS = {
     },
     "postgres.js": async (url) => {
       const { default: postgres } = await import("postgres");
-      // On its own it asks for the types of arrays with each connection. Nobody waits for that, so if the server is
-      // gone by then, nobody hears of the failure but the whole process.
+      // By default it queries the types of arrays on each connection and does not await the answer. If the server is
+      // down by then, the unhandled rejection ends the process.
       const client = postgres(url, { onnotice: heard, fetch_types: false });
       return { client, close: () => client.end({ timeout: 0 }) };
     },
@@ -70,19 +70,19 @@ export function clientsOf(server) {
   return Object.keys(CLIENTS[server]);
 }
 
-/** A store with a connection of its own; `options` are those of the store. */
+/** A store with its own connection; `options` are those of the store. */
 export async function openStore(server, client, url, options) {
   const opened = await CLIENTS[server][client](url);
   return { store: STORES[server](opened.client, options), close: opened.close };
 }
 
-/** Changes a value by a function of what is there, as often as it takes against others who do the same. */
+/** Changes a value by a function of the current one, and retries after a conflict with others. */
 export async function change(store, key, changed) {
   for (let tried = 0; ; tried += 1) {
     const old = await store.get(key);
     const version = await store.set(key, changed(old?.value), old?.version ?? null);
     if (version !== undefined) return version;
-    // Not in step with the others, or all of them would lose again.
+    // A random delay, because processes in step would conflict again.
     await new Promise((resolve) => {
       setTimeout(resolve, Math.random() * Math.min(2 ** tried, 30));
     });

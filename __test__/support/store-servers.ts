@@ -33,7 +33,7 @@ const SERVERS = {
 
 /** A Redis Cluster of one node, which refuses what a cluster refuses. */
 export async function startRedisCluster(): Promise<Server> {
-  // A node that has met no other does not know its address, and ioredis needs it.
+  // A single node does not know its own address, and ioredis needs it.
   const settings = { "cluster-enabled": "yes", "cluster-announce-ip": "127.0.0.1" };
   const server = await startRedis(settings);
   const client = new Redis(server.url);
@@ -52,7 +52,7 @@ export async function startRedisCluster(): Promise<Server> {
 
 let made = 0;
 
-/** A server that runs while the tests of a `describe` do, and stores in it. */
+/** A server that runs during the tests of a `describe`, and stores in it. */
 export class StoreServer {
   readonly #name: ServerName;
   #server: Server | undefined;
@@ -67,14 +67,14 @@ export class StoreServer {
     return this.#server;
   }
 
-  /** Settings that make the entries of a store its own on this server; with time for a loaded machine. */
+  /** Settings that separate a store's entries on this server, with timeouts for a loaded machine. */
   newPlace(): StoreSettings {
     made += 1;
     const name = this.#name === "redis" ? { prefix: `test-${made}` } : { table: `test_${made}` };
     return { ...name, timeoutMs: 60_000 };
   }
 
-  /** A store with a connection of its own, closed when the tests are over. */
+  /** A store with its own connection, closed after the tests. */
   async open(
     client: string,
     settings: StoreSettings = this.newPlace(),
@@ -97,7 +97,7 @@ export class StoreServer {
 }
 
 /**
- * Tests against a real server, with the clients that this runtime has for it. Where the machine has no such
+ * Tests against a real server, with the clients that this runtime has for it. If the machine has no such
  * server, they are left out and the run says so.
  */
 export function describeWithServer(

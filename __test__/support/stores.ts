@@ -9,7 +9,7 @@ export const SHARED_STORES: NamedStore[] = [
   ["of the host", ({ root }) => ({ store: storeOf(root) })],
 ];
 
-/** The stores that everything which lasts is tested on, with the options that choose each. */
+/** The stores for tests of persistent values, with the options that choose each. */
 export const STORES: NamedStore[] = [["memory", () => ({ store: "memory" })], ...SHARED_STORES];
 
 const stores = new Map<string, KeyValueStore>();

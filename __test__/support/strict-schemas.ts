@@ -1,7 +1,7 @@
-// The form of a schema that the strict modes of providers want: no object takes other properties, all of
-// them are required, optional ones take null instead, and nothing has a default.
+// The form of a schema that strict modes of providers require: no object allows other properties, all are
+// required, optional ones allow null instead, and nothing has a default.
 
-/** What of a JSON Schema strict modes are about. */
+/** The parts of a JSON Schema that matter for strict modes. */
 export interface Schema {
   type?: string | string[];
   enum?: unknown[];
@@ -15,7 +15,7 @@ export interface Schema {
   default?: unknown;
 }
 
-/** What keeps a schema from being the strict form of another, by the place where it stands. */
+/** The differences between a schema and the strict form of another, by their position. */
 export function faultsOf(strict: Schema, usual: Schema, place: string): string[] {
   const faults: string[] = [];
   const same = (key: string, one: unknown, other: unknown) => {
@@ -62,7 +62,7 @@ function isNullable({ type, enum: values, anyOf }: Schema): boolean {
   return Array.isArray(type) && type.includes("null") && (values?.includes(null) ?? true);
 }
 
-/** What a property takes besides null. */
+/** The types of a property besides null. */
 function notNull(property: Schema): Schema {
   const { type, enum: values, anyOf } = property;
   if (type === undefined) {

@@ -1,5 +1,5 @@
-// toolwright as a host uses it that asks its user by itself: for tests of what tools do, not of who may
-// use them. No policy file of the person who runs the tests is read.
+// toolwright without confirmations: for tests of what tools do, not of permissions. No policy file of the user
+// who runs the tests is read.
 import { ToolRegistry as Registry } from "../../index.mjs";
 import type { ToolRegistryOptions } from "../../index.js";
 
@@ -7,7 +7,7 @@ export * from "../../index.mjs";
 
 const UNASKED = { permissionMode: "bypassPermissions", userPolicyFile: false } as const;
 
-/** Options that are none are left to the registry to refuse. */
+/** Invalid options are left for the registry to refuse. */
 function unasked(options: ToolRegistryOptions = {}): ToolRegistryOptions {
   return typeof options === "object" && options !== null ? { ...UNASKED, ...options } : options;
 }

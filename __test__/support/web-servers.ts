@@ -1,10 +1,10 @@
-// Real HTTP servers on loopback, closed when the test is over.
+// Real HTTP servers on loopback, closed after the test.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach } from "vitest";
 
-/** A request that a server got. */
+/** A request that a server received. */
 export interface SeenRequest {
   method: string;
   url: string;
@@ -12,7 +12,7 @@ export interface SeenRequest {
   body: string;
 }
 
-/** What a server answers: a text or bytes as HTML, or with a status and headers. */
+/** The answer of a server: a text or bytes as HTML, or with a status and headers. */
 export type ServerAnswer =
   | string
   | Uint8Array
@@ -34,7 +34,7 @@ type Answering = (
 /** Options of a registry whose web tools may fetch from these servers. */
 export const LOOPBACK = { web: { allow: ["127.0.0.1"] } };
 
-/** Starts servers. One that answers `undefined` has answered by itself, or never will. */
+/** Starts servers. A handler that returns `undefined` has answered itself, or never will. */
 export function useWebServers() {
   const servers: Server[] = [];
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
-/** A directory of its own for each test, gone when the test is over. */
+/** A separate directory for each test, removed after the test. */
 export class Workspace {
   #root: string | undefined;
 
@@ -17,7 +17,7 @@ export class Workspace {
     return join(this.root, name);
   }
 
-  /** Writes a file, with the directories it needs, and gives its absolute path. */
+  /** Writes a file with its parent directories, and returns its absolute path. */
   write(name: string, content: string | Uint8Array): string {
     const file = this.path(name);
     mkdirSync(dirname(file), { recursive: true });

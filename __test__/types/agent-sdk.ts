@@ -1,4 +1,4 @@
-// Checked by tsc, never run: the Claude Agent SDK and the MCP SDK take what is ours, and we take theirs.
+// Checked by tsc, never run: the Claude Agent SDK and the MCP SDK accept our objects, and we accept theirs.
 import {
   query,
   tool as agentTool,
@@ -38,10 +38,10 @@ server satisfies McpServerConfig;
 void query({ prompt: "", options: { mcpServers: { server, own } } });
 void query({ prompt: "", options: { mcpServers: { s: createSdkMcpServer({ name: "s" }) } } });
 own.instance satisfies McpInstance;
-// @ts-expect-error an instance passes for the SDK's class, and has no more of it than `connect` and `close`
+// @ts-expect-error an instance is accepted as the SDK's class, but has only `connect` and `close`
 own.instance.registerTool("x", {}, () => ({ content: [] }));
 
-// Its tools are registered as they are, of Zod 4 and of Zod 3.
+// Its tools are registered unchanged, of Zod 4 and of Zod 3.
 const weather = agentTool("weather", "", { city: z.string() }, async ({ city }) => ({
   content: [{ type: "text", text: city }],
 }));

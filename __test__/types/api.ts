@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what compiles here compiles for a user, and what must not does not.
+// Checked by tsc, never run: correct uses of the API compile, and wrong ones do not.
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
 import {
@@ -38,7 +38,7 @@ type Equal<A, B> =
 type IsAny<T> = 0 extends 1 & T ? true : false;
 function holds<_Claim extends true>(): void {}
 
-// The simple form says what the handler gets.
+// The simple form determines the type of the handler's input.
 const simple = tool({
   name: "simple",
   inputSchema: { s: "string", n: "number", b: "boolean", a: "array", o: "object" },
@@ -171,7 +171,7 @@ void registry.call("Read", { file_path: "/a", line: 5 });
 void registry.call("diagnostic_panic", { message: "m", stage: "later" });
 // @ts-expect-error `path` is missing
 void registry.createInvocation("read_file", { startLine: 1 });
-// A name that is not known at compile time, and one of a host's tool, take anything.
+// A name that is not known at compile time, and a host's tool, accept any input.
 void registry.call("greet", { anything: true });
 void registry.createInvocation("greet");
 void registry.call("mcp__docs__search" as string, { anything: true });
@@ -213,14 +213,14 @@ void registry.call(
     onProgress: (news) => {
       holds<Equal<typeof news, ToolProgress>>();
       if (news.type === "end") void news.elapsedMs;
-      // @ts-expect-error only some news have text
+      // @ts-expect-error only some updates have text
       void news.text;
     },
   },
 );
 holds<Equal<CallResult["error"], CallError | undefined>>();
 
-// `isError` tells whether there is an `error`, in single results and in those of a turn.
+// `isError` narrows to an `error`, in single results and in those of a turn.
 export async function narrows(): Promise<void> {
   const single = await registry.call("Grep", { pattern: "x" });
   const turn = await registry.executeTools([], { format: "mcp" });
@@ -246,7 +246,7 @@ export async function narrows(): Promise<void> {
   void [failure, success];
 }
 type Flat<T> = { [K in keyof T]: T[K] };
-// Every built-in tool says what its data are, or that it has none.
+// Every built-in tool declares its data, or that it has none.
 holds<Equal<keyof ToolOutputs, keyof ToolInputs>>();
 holds<ToolOutputs[keyof ToolOutputs] extends object | undefined ? true : false>();
 export async function dataOfTools(): Promise<void> {
@@ -261,7 +261,7 @@ holds<Equal<NonNullable<CallError["details"]>["howToAllow"], string>>();
 // @ts-expect-error a signal is an AbortSignal
 void registry.call("Read", { file_path: "/a" }, { signal: "stop" });
 
-// Formats decide shapes.
+// The format determines the type.
 const mcp = registry.definitions();
 holds<Equal<typeof mcp, McpDefinition[]>>();
 const [gemini] = registry.definitions("gemini");
@@ -314,7 +314,7 @@ void new ToolError("Oops", "");
 // @ts-expect-error types do not change
 error.type = "HttpError";
 
-// Who may do what.
+// Permissions.
 const guarded = createToolRegistry({
   permissionMode: "acceptEdits",
   policy: {
@@ -353,7 +353,7 @@ export async function disposes(): Promise<void> {
   scoped.isAllowed("a", { sessionId: "s" }) satisfies boolean;
 }
 
-// What lasts.
+// Persistent state.
 const lasting = createToolRegistry({
   rememberGrants: "project",
   projectId: "shop",
@@ -396,7 +396,7 @@ async function mcpServers(): Promise<void> {
       old: { type: "sse", url: "http://127.0.0.1:1/sse", timeoutMs: 1_000, disabled: true },
     },
   });
-  // @ts-expect-error a server is started or listens
+  // @ts-expect-error a server has a command or a URL
   void registry.connectMcpServer("none", {});
   // @ts-expect-error no such way to reach it
   void registry.connectMcpServer("odd", { type: "pigeon", url: "x" });

@@ -20,7 +20,7 @@ holds<
   >
 >();
 
-// A declarative tool as the seeds write one, and one that says more.
+// A minimal declarative tool, and one with more members.
 class SeedInvocation {
   constructor(
     public params: { path: string },

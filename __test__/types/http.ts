@@ -1,4 +1,4 @@
-// Checked by tsc, never run: the registry over HTTP as a user's program has it.
+// Checked by tsc, never run: the registry over HTTP in a user's program.
 import {
   type HttpFetchOptions,
   type HttpServeOptions,
@@ -26,11 +26,11 @@ export async function use(): Promise<void> {
   } satisfies HttpServeOptions);
   const chained: RegistryServer = server.unref().ref();
   const address: string = chained.url + server.origin + server.host + server.token;
-  // @ts-expect-error a server stays where it is
+  // @ts-expect-error the address of a server is read-only
   server.port = 3;
   // @ts-expect-error ports are numbers
   await registry.serve({ port: "8080" });
-  // @ts-expect-error only `fetch` knows a base path
+  // @ts-expect-error only `fetch` has a base path
   await registry.serve({ basePath: "/tools" });
   // @ts-expect-error a URL is not a request
   await registry.fetch(address);
@@ -38,5 +38,5 @@ export async function use(): Promise<void> {
   await response.json();
 }
 
-// What route handlers and servers take.
+// Types that route handlers and servers accept.
 export const GET = (request: Request): Promise<Response> => registry.fetch(request);

@@ -1,18 +1,18 @@
-// Checked by tsc, never run: nothing that the package exports takes or gives `any`. Lints find the word in
-// the declarations; this finds what becomes `any` without it, such as a name that is not resolved.
+// Checked by tsc, never run: no export of the package accepts or returns `any`. Lints find the word in the
+// declarations; this finds types that become `any` without it, such as a name that is not resolved.
 import type * as toolwright from "../../index.js";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** Types of the language and of the MCP SDK, which are not ours to look into. */
+/** Types of the language and of the MCP SDK, which are not inspected. */
 type Foreign = AbortSignal | Error | Request | Response | { readonly server: never };
 
 type Primitive = string | number | boolean | bigint | symbol | null | undefined;
 
-/** How deep to look: an option of a parameter's option of a method of what a function returns. */
+/** The depth of the search: an option of a parameter's option of a method of what a function returns. */
 type Deepest = 7;
 
-/** The places where `any` stands, such as `.createToolRegistry().list()[]`. */
+/** The positions of `any`, such as `.createToolRegistry().list()[]`. */
 type AnyIn<
   T,
   Place extends string = "",
@@ -35,10 +35,10 @@ type AnyInMembers<T, Place extends string, Depth extends unknown[]> = {
   [Key in OwnKeys<T>]-?: AnyIn<T[Key], `${Place}.${Key}`, Depth>;
 }[OwnKeys<T>];
 
-/** Without what every class of errors inherits. */
+/** Without the members that every error class inherits. */
 type OwnKeys<T> = Exclude<keyof T & (string | number), keyof ErrorConstructor>;
 
-/** Of a function with several signatures, `infer` would see the last alone. */
+/** `infer` would see only the last of several signatures. */
 type AnyInSignatures<T, Place extends string, Depth extends unknown[]> = T extends {
   (...args: infer A1): infer R1;
   (...args: infer A2): infer R2;
@@ -53,11 +53,11 @@ type AnyInSignatures<T, Place extends string, Depth extends unknown[]> = T exten
     ? AnyIn<A, `${Place} new(arguments)`, Depth> | AnyIn<Instance, `${Place} new()`, Depth>
     : never;
 
-/** The places in all that the package exports. */
+/** The positions in all exports of the package. */
 type Found = AnyIn<typeof toolwright>;
 export const nothing: [Found] extends [never] ? true : Found = true;
 
-// The search itself finds what it is for, wherever it hides.
+// The search itself finds `any` in every kind of position.
 // oxlint-disable typescript/no-explicit-any
 type Hidden = {
   member: any;

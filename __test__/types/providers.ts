@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what goes to the providers' SDKs and what comes from them fits as it is.
+// Checked by tsc, never run: our types match those of the providers' SDKs in both directions.
 import type Anthropic from "@anthropic-ai/sdk";
 import type {
   CallableTool,
@@ -21,7 +21,7 @@ export async function anthropic(client: Anthropic, messages: Anthropic.MessagePa
   messages.push({ role: "assistant", content: message.content });
   messages.push({ role: "user", content: results });
   results satisfies Anthropic.ToolResultBlockParam[];
-  // More than results may stand in the next message.
+  // The next message may contain more than results.
   const content: Anthropic.ContentBlockParam[] = [...results, { type: "text", text: "Go on." }];
 
   const beta: Anthropic.Beta.BetaToolUnion[] = registry.definitions("anthropic");
@@ -38,7 +38,7 @@ export async function chat(client: OpenAI, messages: OpenAI.ChatCompletionMessag
     messages.push(message);
     messages.push(...(await registry.executeTools(message.tool_calls, { format: "openai" })));
   }
-  // Servers that speak the format say `null` where there is none.
+  // Servers with this format send `null` for an absent value.
   const none = null as OpenAI.ChatCompletionMessageToolCall[] | null;
   await registry.executeTools(none, { format: "openai" });
   return strict;
@@ -64,7 +64,7 @@ export async function gemini(response: GenerateContentResponse, contents: Conten
     role: "user",
     parts: await registry.executeTools(calls, { format: "gemini" }),
   });
-  // The SDK can make the calls by itself.
+  // The SDK can make the calls itself.
   const callable: CallableTool = {
     tool: async () => ({
       functionDeclarations: registry.definitions("gemini").flatMap((it) => it.functionDeclarations),
@@ -74,7 +74,7 @@ export async function gemini(response: GenerateContentResponse, contents: Conten
   return [tools, callable];
 }
 
-// What is no call of a model and no block beside one is refused.
+// Anything but a model's call or a block beside it is refused.
 // @ts-expect-error a text is no turn
 void registry.executeTools("text");
 // @ts-expect-error a call has an id

@@ -1,8 +1,8 @@
-// The routes of a registry at `/tools` of a server that a program has anyway. Each function returns what its
-// framework calls an app. None gives a token, so the server has to check who asks before it gets here.
+// Mounts the routes of a registry at `/tools` of an existing server. Each function returns what its framework
+// calls an app. None sets a token, so the server has to authenticate requests before they get here.
 import { nodeListener } from "./node-listener.mjs";
 
-/** For `Bun.serve({ fetch, idleTimeout: 60 })`: a stream may say nothing for 15 s, and Bun waits for 10. */
+/** For `Bun.serve({ fetch, idleTimeout: 60 })`: a stream may be silent for 15 s, and Bun's default is 10 s. */
 export function bun(registry) {
   return (request) => registry.fetch(request, { basePath: "/tools" });
 }
@@ -12,7 +12,7 @@ export function node(registry) {
   return nodeListener((request) => registry.fetch(request, { basePath: "/tools" }));
 }
 
-/** Express takes the path off itself. Body parsers come after this, because they read the body. */
+/** Express removes the mount path itself. Body parsers must come after this, because they consume the body. */
 export function express(app, registry) {
   app.use(
     "/tools",
@@ -21,13 +21,13 @@ export function express(app, registry) {
   return app;
 }
 
-/** Hono takes the path off itself. */
+/** Hono removes the mount path itself. */
 export function hono(app, registry) {
   app.mount("/tools", (request) => registry.fetch(request));
   return app;
 }
 
-/** Elysia takes the path off itself. */
+/** Elysia removes the mount path itself. */
 export function elysia(app, registry) {
   return app.mount("/tools", (request) => registry.fetch(request));
 }

@@ -2,8 +2,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 /**
- * Makes a web-standard handler a listener for `http.createServer` and a handler for Express. A client that goes
- * away aborts the request, and with it the call that it asked for.
+ * Converts a web-standard handler to a listener for `http.createServer` and Express. If the client disconnects,
+ * the request is aborted, and with it the tool call.
  */
 export function nodeListener(answer) {
   return async (incoming, outgoing) => {
@@ -16,7 +16,7 @@ export function nodeListener(answer) {
       if (response.body === null) outgoing.end();
       else await pipeline(Readable.fromWeb(response.body), outgoing);
     } catch {
-      // An address that is no URL, or a client that has gone.
+      // The address is no URL, or the client has disconnected.
       if (!outgoing.headersSent) outgoing.statusCode = 400;
       outgoing.end();
     }

@@ -1,7 +1,7 @@
 // The Claude Agent SDK (@anthropic-ai/claude-agent-sdk).
 
 /**
- * Makes a runner from the SDK's `query`. The SDK's own tools are switched off, so that every call goes
+ * Makes a runner from the SDK's `query`. The SDK's built-in tools are switched off, so that every call goes
  * through the registry and its policy. `options` are further options of `query`, such as `model`.
  */
 export function agentSdkRunner(query, options = {}) {

@@ -1,6 +1,6 @@
-// An agent of the shape of ClaudeCodeToolAgent (tacogips/claude-code-agent).
+// An agent with the interface of ClaudeCodeToolAgent (tacogips/claude-code-agent).
 
-/** Makes a runner from the class of the agent: `new Agent(options).startSession({ prompt })`. */
+/** Makes a runner from the agent's class: `new Agent(options).startSession({ prompt })`. */
 export function toolAgentRunner(Agent) {
   return async ({ prompt, cwd, mcpServers, allowedTools, signal }, emit) => {
     const agent = new Agent({ mcpServers, allowedTools, cwd, permissionMode: "bypassPermissions" });

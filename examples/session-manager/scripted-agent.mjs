@@ -1,5 +1,5 @@
-// An agent without a model, of the shape of ClaudeCodeToolAgent: it calls the tools that its prompt names.
-// It shows the session manager at work without an account; the tools and their answers are real.
+// An agent without a model, with the interface of ClaudeCodeToolAgent: it calls the tools that its prompt names.
+// It demonstrates the session manager without an account. The tools and their results are real.
 
 import { EventEmitter } from "node:events";
 
@@ -11,7 +11,7 @@ export class ScriptedAgent {
     this.#tools = new Map(servers.flatMap(({ tools }) => tools).map((tool) => [tool.name, tool]));
   }
 
-  /** The prompt is one call in a line: the name of a tool, and its input as JSON. */
+  /** Each line of the prompt is one call: the name of a tool, and its input as JSON. */
   async startSession({ prompt }) {
     return new ScriptedSession(this.#tools, prompt.split("\n").filter(Boolean));
   }

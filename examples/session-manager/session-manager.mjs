@@ -1,10 +1,10 @@
-// Sessions of an agent with the tools of one registry: tools go in, events come out.
+// Runs conversations of an agent with the tools of one registry, and forwards their events.
 
 import { randomUUID } from "node:crypto";
 
 /**
- * Runs one conversation and tells its events. `claude-code-tool-agent.mjs` and `agent-sdk.mjs` make one from
- * an agent.
+ * Runs one conversation and emits its events. `claude-code-tool-agent.mjs` and `agent-sdk.mjs` make a runner
+ * from an agent.
  *
  * @callback AgentRunner
  * @param {{ prompt: string, cwd: string, mcpServers: object, allowedTools: string[], signal: AbortSignal }} work
@@ -33,7 +33,7 @@ export function createSessionManager({ toolRegistry, runAgent }) {
         try {
           listener(event);
         } catch (error) {
-          // One listener that fails ends neither the conversation nor the others.
+          // A listener that throws stops neither the conversation nor the other listeners.
           console.error(`a listener of session ${session.id} failed:`, error);
         }
       }
@@ -57,7 +57,7 @@ export function createSessionManager({ toolRegistry, runAgent }) {
   }
 
   return {
-    /** Starts a conversation. Its events go to `onEvent`, the last one says how it ended. */
+    /** Starts a conversation. `onEvent` receives its events; the last one says how it ended. */
     start({ prompt, projectPath = process.cwd(), onEvent }) {
       const session = {
         id: randomUUID(),
@@ -79,7 +79,7 @@ export function createSessionManager({ toolRegistry, runAgent }) {
     },
     /** Ends a conversation early: its signal ends the agent, and with it every running call. */
     cancel: (id) => sessionOf(id).controller.abort(),
-    /** Waits for the end of a conversation, and forgets it. */
+    /** Waits for the end of a conversation, then removes it. */
     async ended(id) {
       const session = sessionOf(id);
       await session.ended;

@@ -2,22 +2,29 @@
 
 // The input of a call from what was typed: JSON, and parameters that are read by the tool's schema.
 
+/**
+ * @import { Schema } from "./schema-types.js"
+ * @typedef {"flag" | "json" | "text"} Form how a value was written: `name`, `name:=value` or `name=value`
+ * @typedef {(cause: string) => UsageError} Wrong makes the error of an argument
+ */
+
 const fs = require("node:fs");
+const { wordsOf } = require("../boundary/errors.js");
 const { didYouMean } = require("./closest.js");
-const { MAX_INPUT_BYTES } = require("../input-size.js");
+const { MAX_INPUT_BYTES } = require("../boundary/input-size.js");
 const { branchesOf, itemsOf, propertyOf, typesOf } = require("./schema-types.js");
 const { decoded } = require("./standard-input.js");
 const { UsageError } = require("./usage-error.js");
 
-/** A list that is typed item by item is not longer than this. */
+/** The largest index of a list that is typed item by item. */
 const MAX_INDEX = 9_999;
 
 /**
  * The input of a call.
  *
- * @param typed `{ json, args }`: the text of `--json` or the operand, and the values of `--arg`
- * @param schema the schema of the tool's input
- * @param readInput gives all of standard input, once
+ * @param {{ json?: string | undefined, args?: string[] | undefined }} typed `{ json, args }`: the text of `--json` or the operand, and the values of `--arg`
+ * @param {Schema} schema the schema of the tool's input
+ * @param {() => Promise<string>} readInput gives all of standard input, once
  */
 async function callInput({ json, args = [] }, schema, readInput) {
   const given =
@@ -35,7 +42,13 @@ async function callInput({ json, args = [] }, schema, readInput) {
   return input.value;
 }
 
-/** The names of the path, `=` or `:=` or nothing, and the text behind it. */
+/**
+ * The names of the path, `=` or `:=` or nothing, and the text behind it.
+ *
+ * @param {string} arg
+ * @param {Schema} schema
+ * @returns {{ names: string[], form: Form, text?: string }}
+ */
 function splitArgument(arg, schema) {
   const at = arg.indexOf("=");
   if (at === -1) return { names: namesOf(arg, schema), form: "flag" };
@@ -45,12 +58,23 @@ function splitArgument(arg, schema) {
   return { names: namesOf(name, schema), form: isJson ? "json" : "text", text: arg.slice(at + 1) };
 }
 
-/** A parameter whose own name has dots is meant before one inside an object. */
+/**
+ * A name with dots is first looked up as a whole, and only then as a path into an object.
+ *
+ * @param {string} name
+ * @param {Schema} schema
+ */
 function namesOf(name, schema) {
   return propertyOf(schema, schema, name) === undefined ? name.split(".") : [name];
 }
 
-/** The text itself, or for `@file` the content of the file. */
+/**
+ * The text itself, or for `@file` the content of the file.
+ *
+ * @param {string} text
+ * @param {string} arg
+ * @param {() => Promise<string>} readInput
+ */
 async function contentOf(text, arg, readInput) {
   if (text.startsWith("@@")) return text.slice(1);
   if (!text.startsWith("@") || text === "@") return text;
@@ -64,12 +88,17 @@ async function contentOf(text, arg, readInput) {
     bytes = fs.readFileSync(file);
   } catch (error) {
     throw new UsageError(
-      `\`--arg ${arg}\`: \`${file}\` cannot be read (${error.message}); write \`@@\` for a text that begins with \`@\``,
+      `\`--arg ${arg}\`: \`${file}\` cannot be read (${wordsOf(error)}); write \`@@\` for a text that begins with \`@\``,
     );
   }
   return decoded(bytes, file);
 }
 
+/**
+ * @param {string} text
+ * @param {string} what
+ * @returns {unknown}
+ */
 function parsedJson(text, what) {
   try {
     return JSON.parse(text);
@@ -77,7 +106,7 @@ function parsedJson(text, what) {
     const advice = /^[\w.-]+:?=/.test(text)
       ? `; a parameter is written as \`--arg ${text.slice(0, 80)}\``
       : "";
-    throw new UsageError(`${what} is not JSON (${error.message}): ${text.slice(0, 80)}${advice}`);
+    throw new UsageError(`${what} is not JSON (${wordsOf(error)}): ${text.slice(0, 80)}${advice}`);
   }
 }
 
@@ -85,9 +114,17 @@ function parsedJson(text, what) {
 class TypedInput {
   #root;
   #schema;
-  /** The paths that were set, which a second value may only extend if they are lists. */
+  /**
+   * The paths that were set, which a second value may only extend if they are lists.
+   *
+   * @type {Set<string>}
+   */
   #set = new Set();
 
+  /**
+   * @param {object} given
+   * @param {Schema} schema
+   */
   constructor(given, schema) {
     this.#root = given;
     this.#schema = schema;
@@ -97,13 +134,20 @@ class TypedInput {
     return this.#root;
   }
 
+  /**
+   * @param {string[]} names
+   * @param {Form} form
+   * @param {string | undefined} text
+   * @param {string} arg
+   */
   set(names, form, text, arg) {
+    /** @type {Wrong} */
     const wrong = (cause) => new UsageError(`\`--arg ${arg}\`: ${cause}`);
     let [place, schema] = [this.#root, this.#schema];
     for (const [at, name] of names.slice(0, -1).entries()) {
       const key = keyIn(place, name, wrong);
       const inner = memberOf(schema, this.#schema, place, name, wrong);
-      const next = Object.hasOwn(place, key) ? place[key] : undefined;
+      const next = ownValue(place, key);
       if (next !== undefined && !isObject(next) && !Array.isArray(next)) {
         throw wrong(
           `\`${names.slice(0, at + 1).join(".")}\` has a value that nothing can be put into`,
@@ -114,29 +158,35 @@ class TypedInput {
       schema = inner;
       place = next ?? put(place, key, isList ? [] : {});
     }
-    const last = names.at(-1);
+    const last = names.at(-1) ?? "";
     const key = keyIn(place, last, wrong);
     const inner = memberOf(schema, this.#schema, place, last, wrong);
     this.#put(place, key, inner, { path: names.join("."), form, text, wrong });
   }
 
-  #put(place, key, schema, { path, form, text, wrong }) {
+  /**
+   * @param {object} place
+   * @param {string | number} key
+   * @param {Schema} schema
+   * @param {{ path: string, form: Form, text: string | undefined, wrong: Wrong }} given
+   */
+  #put(place, key, schema, { path, form, text = "", wrong }) {
     const types = typesOf(schema, this.#schema);
     const isList = types.has("array") && !types.has("string");
-    const before = Object.hasOwn(place, key) && this.#set.has(path) ? place[key] : undefined;
+    const before = this.#set.has(path) ? ownValue(place, key) : undefined;
     if (form === "json") {
       const value = parsedJson(text, `\`${path}\``);
       if (!isList || Array.isArray(value)) {
         if (before !== undefined) throw wrong(`\`${path}\` is given twice`);
         put(place, key, value);
       } else {
-        put(place, key, [...(before ?? []), value]);
+        put(place, key, [...itemsOfList(before), value]);
       }
     } else if (isList) {
       if (form === "flag") throw wrong(`\`${path}\` needs a value: \`${path}=…\``);
       const items = itemsOf(schema, this.#schema);
       const item = typedValue(text, items, this.#schema, { path, wrong });
-      put(place, key, [...(before ?? []), item]);
+      put(place, key, [...itemsOfList(before), item]);
     } else {
       if (before !== undefined) throw wrong(`\`${path}\` is given twice`);
       const isSwitch = form === "flag" && types.has("boolean");
@@ -147,7 +197,14 @@ class TypedInput {
   }
 }
 
-/** A text as a value of the type that the schema asks for. */
+/**
+ * A text as a value of the type that the schema asks for.
+ *
+ * @param {string} text
+ * @param {Schema} schema
+ * @param {Schema} root
+ * @param {{ path: string, wrong: Wrong }} given
+ */
 function typedValue(text, schema, root, { path, wrong }) {
   const types = typesOf(schema, root);
   if (types.size === 0 || types.has("string")) return text;
@@ -166,7 +223,9 @@ function typedValue(text, schema, root, { path, wrong }) {
   throw wrong(`\`${path}\` takes ${wordsFor(types)}, got \`${text.slice(0, 80)}\``);
 }
 
+/** @param {Set<string>} types */
 function wordsFor(types) {
+  /** @type {Record<string, string>} */
   const words = {
     integer: "a whole number",
     number: "a number",
@@ -178,7 +237,16 @@ function wordsFor(types) {
   return [...types].map((type) => words[type] ?? type).join(" or ");
 }
 
-/** The schema of a member of an object or a list. */
+/**
+ * The schema of a member of an object or a list.
+ *
+ * @param {Schema} schema
+ * @param {Schema} root
+ * @param {object} place
+ * @param {string} name
+ * @param {Wrong} wrong
+ * @returns {Schema}
+ */
 function memberOf(schema, root, place, name, wrong) {
   if (Array.isArray(place)) return itemsOf(schema, root);
   const found = propertyOf(schema, root, name);
@@ -192,6 +260,11 @@ function memberOf(schema, root, place, name, wrong) {
   throw wrong(`there is no parameter \`${name}\`${meant}`);
 }
 
+/**
+ * @param {object} place
+ * @param {string} name
+ * @param {Wrong} wrong
+ */
 function keyIn(place, name, wrong) {
   if (!Array.isArray(place)) return name;
   const index = Number(name);
@@ -204,7 +277,35 @@ function keyIn(place, name, wrong) {
   return index;
 }
 
-/** Sets an own property, whatever it is called. */
+/**
+ * The value of an own property.
+ *
+ * @param {object} place
+ * @param {string | number} key
+ * @returns {unknown}
+ */
+function ownValue(place, key) {
+  return Object.hasOwn(place, key) ? Reflect.get(place, key) : undefined;
+}
+
+/**
+ * The items of a list that was given before; none if it was not.
+ *
+ * @param {unknown} before
+ * @returns {unknown[]}
+ */
+function itemsOfList(before) {
+  return Array.isArray(before) ? before : [];
+}
+
+/**
+ * Sets an own property, also if its name is that of a setter such as `__proto__`.
+ *
+ * @template T
+ * @param {object} place
+ * @param {string | number} key
+ * @param {T} value
+ */
 function put(place, key, value) {
   Object.defineProperty(place, key, {
     value,
@@ -215,6 +316,10 @@ function put(place, key, value) {
   return value;
 }
 
+/**
+ * @param {unknown} value
+ * @returns {value is object}
+ */
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,21 +1,32 @@
 "use strict";
 
+/**
+ * @import { ToolProgress } from "../types/options"
+ * @import { Output } from "./terminal.js"
+ */
+
 const { escaped, inLine } = require("./terminal.js");
 
-/** More output than this is in no result as a whole, so it need not be remembered. */
+/** No result contains more output than this, so longer output is not remembered. */
 const MAX_SHOWN = 4 * 1024 * 1024;
 
 /** Shows on standard error what a running call reports. */
 class CallProgress {
   #err;
-  /** The output that was shown; nothing once it is too long. */
+  /**
+   * The output that was shown; nothing once it is too long.
+   *
+   * @type {string | undefined}
+   */
   #shown = "";
   #isInLine = false;
 
+  /** @param {Output} err */
   constructor(err) {
     this.#err = err;
   }
 
+  /** @param {ToolProgress} news */
   hear(news) {
     if (news.type === "output") {
       this.#note(news.text);
@@ -30,6 +41,7 @@ class CallProgress {
     return this.#isInLine;
   }
 
+  /** @param {string} text */
   #note(text) {
     if (text !== "") this.#isInLine = !text.endsWith("\n");
     if (this.#shown === undefined) return;
@@ -40,6 +52,8 @@ class CallProgress {
   /**
    * The part of a text that was not shown yet. A command's result begins with its output, which a person at
    * the terminal has just seen.
+   *
+   * @param {string} text
    */
   unseen(text) {
     const seen = this.#shown?.trimEnd() ?? "";
@@ -48,9 +62,10 @@ class CallProgress {
   }
 }
 
+/** @param {Extract<ToolProgress, { type: "step" }>} step */
 function stepLine({ progress, total, message }) {
   const count = total === undefined ? `${progress}` : `${progress}/${total}`;
   return inLine(message === undefined ? count : `${count} ${message}`);
 }
 
-module.exports = { CallProgress };
+exports.CallProgress = CallProgress;

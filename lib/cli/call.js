@@ -1,5 +1,13 @@
 "use strict";
 
+/**
+ * @import { RegisteredToolInfo } from "../types/tools"
+ * @import { ToolRegistry } from "../types/registry"
+ * @import { CommandCall, Values } from "./commands.js"
+ * @import { RegistryOptions } from "./opened-registry.js"
+ * @import { Output, Terminal } from "./terminal.js"
+ */
+
 const { callInput } = require("./call-input.js");
 const { CallProgress } = require("./call-progress.js");
 const { printResult } = require("./call-result.js");
@@ -16,14 +24,16 @@ const { UsageError } = require("./usage-error.js");
 /** How long a person has to confirm a call. */
 const PATIENCE_MS = 600_000;
 
-function run({ values, operands: [name, operand], terminal }) {
+/** @param {CommandCall} call */
+function run({ values, operands: [name = "", operand], terminal }) {
   const typed = typedInput(values, operand);
   const lines = new TerminalLines(process.stdin);
+  /** @type {RegistryOptions} */
   const options = {
     sets: ALL_SETS,
-    // Whoever types a call wants it to run. What rules ask about, and protected places, still ask.
+    // A person who types a call wants it to run. Ask rules and protected places still ask.
     permissionMode: "bypassPermissions",
-    // The person knows the file, or does not mind.
+    // A person who types a call need not read the file first.
     readBeforeWrite: false,
     rememberGrants: "project",
     limits: { confirmationTimeoutMs: PATIENCE_MS },
@@ -34,7 +44,7 @@ function run({ values, operands: [name, operand], terminal }) {
       const tool = knownTool(registry, name);
       const input = await callInput(typed, tool.inputSchema, standardInput(signal));
       if (values["dry-run"]) return terminal.out.json(input);
-      // A yes has to be a person's, so it is never read from a pipe.
+      // Only a person may approve a call, so the answer is never read from a pipe.
       if (terminal.hasPerson) confirmOnTerminal(registry.messageBus, lines, terminal.err);
       try {
         return await call(registry, name, input, { values, terminal, signal });
@@ -45,9 +55,17 @@ function run({ values, operands: [name, operand], terminal }) {
   );
 }
 
+/**
+ * @param {ToolRegistry} registry
+ * @param {string} name
+ * @param {unknown} input
+ * @param {{ values: Values, terminal: Terminal, signal: AbortSignal }} context
+ */
 async function call(registry, name, input, { values, terminal, signal }) {
   const progress = values.quiet ? undefined : new CallProgress(terminal.err);
-  const onProgress = progress && ((news) => progress.hear(news));
+  const onProgress =
+    progress &&
+    ((/** @type {import("../types/options").ToolProgress} */ news) => progress.hear(news));
   const result = await registry.call(name, input, { signal, onProgress });
   if (values.output === "json") terminal.out.json(result);
   else printResult(result, terminal, progress);
@@ -55,7 +73,12 @@ async function call(registry, name, input, { values, terminal, signal }) {
   return result.isError ? 1 : 0;
 }
 
-/** A background task cannot outlive the process that looks after it. */
+/**
+ * A background task cannot outlive the process that looks after it.
+ *
+ * @param {ToolRegistry} registry
+ * @param {Output} err
+ */
 function tellTasks(registry, err) {
   const running = registry.tasks().filter(({ state }) => state === "running");
   if (running.length === 0) return;
@@ -65,14 +88,24 @@ function tellTasks(registry, err) {
   );
 }
 
-/** The input as it was typed; it can be given in one way, and `--arg` adds to it. */
+/**
+ * The input as it was typed; it can be given in one way, and `--arg` adds to it.
+ *
+ * @param {Values} values
+ * @param {string | undefined} operand
+ */
 function typedInput({ json, arg }, operand) {
   if (json !== undefined && operand !== undefined) {
     throw new UsageError("the input is given twice: after the tool's name, and by `--json`");
   }
-  return { json: json ?? operand, args: arg };
+  return { json: typeof json === "string" ? json : operand, args: arg };
 }
 
+/**
+ * @param {ToolRegistry} registry
+ * @param {string} name
+ * @returns {RegisteredToolInfo}
+ */
 function knownTool(registry, name) {
   const tool = registry.getToolInfo(name);
   if (tool !== undefined) return tool;

@@ -2,6 +2,18 @@
 
 // Reads what was typed, by the table of commands.
 
+/**
+ * @import { Command, Values } from "./commands.js"
+ * @import { Option } from "./options.js"
+ * @typedef {Record<string, string | true | string[]>} GivenValues
+ * @typedef {object} CommandLine
+ * @property {Command} [command]
+ * @property {string[]} [operands]
+ * @property {Values} [values]
+ * @property {string[]} [help] the command or group that help is wanted for
+ * @property {boolean} [version]
+ */
+
 const { didYouMean } = require("./closest.js");
 const { COMMANDS } = require("./commands.js");
 const { HELP } = require("./options.js");
@@ -11,8 +23,11 @@ const { UsageError } = require("./usage-error.js");
 const SPECIAL = ["help"];
 
 /**
- * The command with its operands and the values of its options; or what help is wanted of: `{ help: words }`
- * names a command, a group of commands, or nothing; or `{ version: true }`.
+ * The command with its operands and the values of its options; or `{ help: words }`, which names a command,
+ * a group of commands, or nothing; or `{ version: true }`.
+ *
+ * @param {string[]} words
+ * @returns {CommandLine}
  */
 function readCommandLine(words) {
   const [first, ...rest] = words;
@@ -30,11 +45,17 @@ function readCommandLine(words) {
   return readGroup(first, rest);
 }
 
-/** Reads the second word of commands such as `plugins list`. */
+/**
+ * Reads the second word of commands such as `plugins list`.
+ *
+ * @param {string} group
+ * @param {string[]} words
+ * @returns {CommandLine}
+ */
 function readGroup(group, [second, ...rest]) {
   const members = membersOf(group);
   if (members.length === 0) {
-    const known = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0])), ...SPECIAL];
+    const known = [...new Set(COMMANDS.flatMap(({ name }) => name.split(" ", 1))), ...SPECIAL];
     throw new UsageError(
       `there is no command \`${group}\`${didYouMean(group, known) || "; see `toolwright --help`"}`,
     );
@@ -47,32 +68,48 @@ function readGroup(group, [second, ...rest]) {
   throw new UsageError(`there is no command \`${group} ${second}\`${meant}`);
 }
 
+/** @param {string} group */
 function membersOf(group) {
   return COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
 }
 
+/**
+ * @param {Command} command
+ * @param {string[]} words
+ * @returns {CommandLine}
+ */
 function readOptions(command, words) {
   const known = [...command.options, HELP];
-  const values = {};
+  /** @type {GivenValues} */
+  const given = {};
+  /** @type {string[]} */
   const operands = [];
   const queue = [...words];
-  while (queue.length > 0) {
-    const word = queue.shift();
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     if (word === "--") {
       operands.push(...queue.splice(0));
     } else if (!word.startsWith("-") || word === "-") {
       operands.push(word);
     } else {
       const { option, attached } = optionOf(command, known, word);
-      addValue(values, option, attached, queue, command);
+      addValue(given, option, attached, queue, command);
     }
   }
+  // Each value was checked by its option, which has the same type in `Values`.
+  const values = /** @type {Values} */ (given);
   if (values.help) return { help: command.name.split(" "), operands, values };
   checkCount(command, operands);
   return { command, operands, values };
 }
 
-/** The option that a word names, and the value that is part of the word. */
+/**
+ * The option that a word names, and the value that is part of the word.
+ *
+ * @param {Command} command
+ * @param {Option[]} known
+ * @param {string} word
+ * @returns {{ option: Option, attached?: string | undefined }}
+ */
 function optionOf(command, known, word) {
   if (word.startsWith("--")) {
     const at = word.indexOf("=");
@@ -91,12 +128,24 @@ function optionOf(command, known, word) {
   return { option, attached: word.slice(2) };
 }
 
+/**
+ * @param {Command} command
+ * @param {Option[]} known
+ * @param {string} typed
+ */
 function unknown(command, known, typed) {
   const names = known.map(({ name }) => `--${name}`);
   const meant = didYouMean(typed, names) || `; ${seeHelp(command)}`;
   return new UsageError(`\`${command.name}\` has no option \`${typed}\`${meant}`);
 }
 
+/**
+ * @param {GivenValues} values
+ * @param {Option} option
+ * @param {string | undefined} attached
+ * @param {string[]} queue
+ * @param {Command} command
+ */
 function addValue(values, option, attached, queue, command) {
   const shown = `--${option.name}`;
   if (option.value === undefined) {
@@ -109,15 +158,23 @@ function addValue(values, option, attached, queue, command) {
     throw new UsageError(`\`${shown}\` needs a value, ${option.value}; ${seeHelp(command)}`);
   }
   if (option.many) {
-    values[option.name] = [...(values[option.name] ?? []), ...checkedChoices(option, value)];
+    const before = values[option.name];
+    const list = Array.isArray(before) ? before : [];
+    values[option.name] = [...list, ...checkedChoices(option, value)];
   } else if (option.name in values) {
     throw new UsageError(`\`${shown}\` is given twice`);
   } else {
-    [values[option.name]] = checkedChoices(option, value);
+    const [only = value] = checkedChoices(option, value);
+    values[option.name] = only;
   }
 }
 
-/** The value, or several that are separated by commas where an option has choices and takes many. */
+/**
+ * The value, or several that are separated by commas where an option has choices and takes many.
+ *
+ * @param {Option} option
+ * @param {string} value
+ */
 function checkedChoices({ name, choices, many }, value) {
   if (choices === undefined) return [value];
   const parts = many ? value.split(",").filter(Boolean) : [value];
@@ -129,6 +186,10 @@ function checkedChoices({ name, choices, many }, value) {
   return parts;
 }
 
+/**
+ * @param {Command} command
+ * @param {string[]} operands
+ */
 function checkCount(command, operands) {
   const { operands: shown = "", choices } = command;
   const [least, most] = command.count ?? (shown === "" ? [0, 0] : [0, Infinity]);
@@ -139,16 +200,19 @@ function checkCount(command, operands) {
     const extra = operands[most];
     throw new UsageError(`\`${extra}\` is one operand too many; ${seeHelp(command)}`);
   }
-  if (choices !== undefined && !choices.includes(operands[0])) {
-    const meant = didYouMean(operands[0], choices) || `; there are ${listed(choices)}`;
-    throw new UsageError(`${shown} cannot be \`${operands[0]}\`${meant}`);
+  const [first = ""] = operands;
+  if (choices !== undefined && !choices.includes(first)) {
+    const meant = didYouMean(first, choices) || `; there are ${listed(choices)}`;
+    throw new UsageError(`${shown} cannot be \`${first}\`${meant}`);
   }
 }
 
+/** @param {Command} command */
 function seeHelp(command) {
   return `see \`toolwright ${command.name} --help\``;
 }
 
+/** @param {string[]} names */
 function listed(names) {
   return names.map((name) => `\`${name}\``).join(", ");
 }

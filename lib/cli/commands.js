@@ -1,11 +1,59 @@
 "use strict";
 
 // The table of commands: parsing, help and completion are made from it.
-//
-// A command has a name of one or two words, a `summary`, its operands as help shows them and how many there
-// may be, its options and what `run` loads: a module with `run({ values, operands, terminal })`, which returns
-// the exit code or nothing. An option with `value` takes one, with `many` several; `choices` and `completes`
-// (`files`, `directories`, `tools`) are for completion, and other values than the `choices` are refused.
+// `Command` and `Option` are the forms of its entries. A value that is not one of the `choices` is refused.
+
+/**
+ * @import { SandboxMode } from "../types/sandbox"
+ * @import { ToolsetName } from "../types/options"
+ * @import { PermissionMode } from "../types/policy"
+ * @import { Option } from "./options.js"
+ * @import { Terminal } from "./terminal.js"
+ * @typedef {{
+ *   "add-dir"?: string[],
+ *   allow?: string[],
+ *   "allow-host"?: string[],
+ *   arg?: string[],
+ *   config?: string,
+ *   disallow?: string[],
+ *   "dry-run"?: true,
+ *   handler?: string,
+ *   help?: true,
+ *   host?: string,
+ *   http?: true,
+ *   json?: string | true,
+ *   mcp?: true,
+ *   "mcp-config"?: string,
+ *   names?: true,
+ *   "no-plugins"?: true,
+ *   output?: string,
+ *   "permission-mode"?: PermissionMode,
+ *   plugin?: true,
+ *   "plugin-dir"?: string,
+ *   policy?: true,
+ *   port?: string,
+ *   project?: string,
+ *   quiet?: true,
+ *   sandbox?: SandboxMode,
+ *   set?: ToolsetName[],
+ *   token?: string,
+ *   "trust-project"?: true,
+ *   url?: string,
+ * }} Values the values of the options that were given, by name
+ * @typedef {{ values: Values, operands: string[], terminal: Terminal }} CommandCall
+ * @typedef {number | void | Promise<number | void>} ExitCode the exit code, or nothing for 0
+ * @typedef {object} Command
+ * @property {string} name one or two words
+ * @property {string} summary
+ * @property {string} [operands] the operands as help shows them
+ * @property {[least: number, most: number]} [count] how many operands there may be
+ * @property {string[]} [choices] the only values of the first operand
+ * @property {"files" | "directories" | "tools"} [completes] how a shell completes the operands
+ * @property {string[]} [about]
+ * @property {Option[]} options
+ * @property {string[]} examples
+ * @property {() => { run(call: CommandCall): ExitCode }} run loads the module of the command
+ */
 
 const { CLIENTS } = require("./mcp-clients.js");
 const { INPUT, JSON_OUTPUT, OUTPUT, POLICY, PROJECT, REGISTRY } = require("./options.js");
@@ -25,6 +73,7 @@ const ARGUMENTS = [
 const TYPED_CALLS =
   "Whoever types a call wants it to run, so it runs without a question, also when it changes files. Rules of the policy still hold: what they deny is refused, and what they ask about, and changes to protected places such as .git, is asked on the terminal. Where there is no terminal, it is refused, with the rule that would allow it. With --permission-mode default, everything that does more than look is asked.";
 
+/** @type {Command[]} */
 const COMMANDS = [
   {
     name: "tools",
@@ -231,7 +280,11 @@ function plugins() {
   return REGISTRY.filter(({ name }) => name === "plugin-dir");
 }
 
-/** What the commands of two words have in common. */
+/**
+ * What each group of commands with two words is about.
+ *
+ * @type {Record<string, string>}
+ */
 const GROUPS = {
   plugins: "tools without code, in JSON files",
   policy: "the rules that allow and deny calls",

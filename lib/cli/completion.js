@@ -2,47 +2,75 @@
 
 // Scripts that complete commands in a shell, made from the table of commands.
 
+/**
+ * @import { Command, CommandCall } from "./commands.js"
+ * @import { Option } from "./options.js"
+ * @typedef {Pick<Option, "choices" | "completes">} Completed an option or a command
+ * @typedef {{ summary: string, members?: [name: string, summary: string][] }} FirstWord
+ */
+
 const { COMMANDS, GROUPS } = require("./commands.js");
 const { HELP } = require("./options.js");
 
-function run({ operands: [shell], terminal }) {
-  terminal.out.write(SCRIPTS[shell]());
+/** @param {CommandCall} call */
+function run({ operands: [shell = ""], terminal }) {
+  const script = SCRIPTS[shell];
+  if (script !== undefined) terminal.out.write(script());
 }
 
+/** @type {Record<string, () => string>} */
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** The first words, and for groups the second ones. */
+/**
+ * The first words, and for groups the second ones.
+ *
+ * @returns {[first: string, about: FirstWord][]}
+ */
 function words() {
+  /** @type {Map<string, FirstWord>} */
   const firsts = new Map();
   for (const { name, summary } of COMMANDS) {
-    const [first, second] = name.split(" ");
+    const [first = name, second] = name.split(" ");
     const members = firsts.get(first)?.members ?? [];
     if (second === undefined) firsts.set(first, { summary });
-    else firsts.set(first, { summary: GROUPS[first], members: [...members, [second, summary]] });
+    else {
+      const about = GROUPS[first] ?? "";
+      firsts.set(first, { summary: about, members: [...members, [second, summary]] });
+    }
   }
   return [...firsts];
 }
 
+/** @param {Command} command */
 function optionsOf(command) {
   return [...command.options, HELP];
 }
 
-/** `--name` and `-n` of an option. */
+/**
+ * `--name` and `-n` of an option.
+ *
+ * @param {Option} option
+ */
 function flagsOf({ name, short }) {
   return short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 }
 
-/** What an operand or a value may be, in words of the script. */
+/**
+ * What an operand or a value may be, in words of the script.
+ *
+ * @param {Completed} completed
+ */
 function kindOf({ choices, completes }) {
   if (choices !== undefined) return choices.join(" ");
   return completes === undefined ? "" : `@${completes}`;
 }
 
 function bashScript() {
-  const groups = words().filter(([, { members }]) => members !== undefined);
   const firsts = words().map(([first]) => first);
-  const seconds = groups.map(
-    ([first, { members }]) => `    ${first}) words="${members.map(([name]) => name).join(" ")}" ;;`,
+  const seconds = words().flatMap(([first, { members }]) =>
+    members === undefined
+      ? []
+      : [`    ${first}) words="${members.map(([name]) => name).join(" ")}" ;;`],
   );
   const commands = COMMANDS.map((command) => {
     const flags = optionsOf(command).flatMap(flagsOf).join(" ");
@@ -141,12 +169,21 @@ if [ "$funcstack[1]" = "_toolwright" ]; then _toolwright "$@"; else compdef _too
 `;
 }
 
+/**
+ * @param {string} name
+ * @param {string} text
+ */
 function zshPair(name, text) {
   return quoted(`${name}:${text.replaceAll(":", "\\:")}`);
 }
 
+/**
+ * @param {string} name
+ * @param {number} indent
+ */
 function zshArguments(name, indent) {
   const command = COMMANDS.find((it) => it.name === name);
+  if (command === undefined) return "";
   const options = optionsOf(command).flatMap((option) =>
     flagsOf(option).map((flag) => {
       const text = option.text.replaceAll(/[[\]:]/g, "\\$&");
@@ -160,11 +197,11 @@ function zshArguments(name, indent) {
   return `${space}_arguments \\\n${[...options, ...operands].map((it) => `${space}  ${it}`).join(" \\\n")}`;
 }
 
+/** @param {Completed} completed */
 function zshKind({ choices, completes }) {
   if (choices !== undefined) return `(${choices.join(" ")})`;
-  return (
-    { files: "_files", directories: "_files -/", tools: "_toolwright_tools" }[completes] ?? " "
-  );
+  if (completes === undefined) return " ";
+  return { files: "_files", directories: "_files -/", tools: "_toolwright_tools" }[completes];
 }
 
 function fishScript() {
@@ -173,8 +210,8 @@ function fishScript() {
     lines.push(
       `complete -c toolwright -n __fish_use_subcommand -a ${first} -d ${fishText(summary)}`,
     );
+    const names = (members ?? []).map(([name]) => name).join(" ");
     for (const [second, text] of members ?? []) {
-      const names = members.map(([name]) => name).join(" ");
       const when = `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${names}`;
       lines.push(`complete -c toolwright -n '${when}' -a ${second} -d ${fishText(text)}`);
     }
@@ -195,6 +232,7 @@ function fishScript() {
   return `${lines.join("\n")}\n`;
 }
 
+/** @param {Completed} completed */
 function fishKind({ choices, completes }) {
   if (choices !== undefined) return `-a '${choices.join(" ")}'`;
   const kinds = {
@@ -202,20 +240,32 @@ function fishKind({ choices, completes }) {
     directories: "-a '(__fish_complete_directories)'",
     tools: "-a '(toolwright tools --names 2>/dev/null)'",
   };
-  return kinds[completes] ?? "";
+  return completes === undefined ? "" : kinds[completes];
 }
 
-/** A value that is not a file is completed by nothing else. */
+/**
+ * A value that is not a file is completed by nothing else.
+ *
+ * @param {Option} option
+ */
 function fishValue(option) {
   return option.completes === "files" ? "-r -F" : `-x ${fishKind(option)}`.trimEnd();
 }
 
-/** A text for bash and zsh. */
+/**
+ * A text for bash and zsh.
+ *
+ * @param {string} text
+ */
 function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A text for fish, whose quotes take backslashes. */
+/**
+ * A text for fish, whose quotes take backslashes.
+ *
+ * @param {string} text
+ */
 function fishText(text) {
   return `'${text.replaceAll(/[\\']/g, "\\$&")}'`;
 }

@@ -1,20 +1,41 @@
 "use strict";
 
-// What `toolwright doctor` looks at. A check returns `{ state, found, advice? }`, or several of them.
+// The checks of `toolwright doctor`.
+
+/**
+ * @import { IndexStatus } from "../types/indexing"
+ * @import { McpServerStatus } from "../types/mcp-servers"
+ * @import { ToolRegistryOptions } from "../types/options"
+ * @import { ToolRegistry } from "../types/registry"
+ * @import { CommandSandbox } from "../types/sandbox"
+ * @import { Values } from "./commands.js"
+ * @import { InstallationFacts } from "./installation.js"
+ * @typedef {{ state: "ok" | "note" | "problem", found: string, advice?: string }} Finding
+ * @typedef {object} Bed what the checks look at
+ * @property {Values} values
+ * @property {string} project
+ * @property {InstallationFacts} facts
+ * @property {ToolRegistry} registry a registry without rules and MCP servers
+ * @property {ToolRegistry} indexing one that builds an index
+ * @property {ToolRegistry} aggregating one with the MCP servers
+ * @typedef {(bed: Bed) => Finding | Finding[] | Promise<Finding | Finding[]>} Check
+ */
 
 const fs = require("node:fs");
 const path = require("node:path");
 const { engines, version } = require("../../package.json");
+const { wordsOf } = require("../boundary/errors.js");
 const { filesIn } = require("./plugin-files.js");
 
 /** How long the check of the index waits until it is built. */
 const INDEX_PATIENCE_MS = 5_000;
 
+/** @type {Record<string, Check>} */
 const CHECKS = {
   runtime() {
     const { bun, node } = process.versions;
     const name = bun === undefined ? `Node.js ${node}` : `Bun ${bun}`;
-    const wanted = Number(/\d+/.exec(engines.node)[0]);
+    const wanted = Number(/\d+/.exec(engines.node)?.[0]);
     if (bun === undefined && Number.parseInt(node, 10) < wanted) {
       return problem(name, `toolwright needs Node.js ${wanted} or newer; update it`);
     }
@@ -23,8 +44,8 @@ const CHECKS = {
 
   addon() {
     // Throws with the cause and what to do about it.
-    require("../native.js");
-    const { buildName } = require("../native-platform.js");
+    require("../native/addon.js");
+    const { buildName } = require("../native/platform.js");
     return ok(`toolwright ${version} for ${buildName()}`);
   },
 
@@ -51,7 +72,8 @@ const CHECKS = {
   async sandbox({ registry }) {
     const { isError, error, _meta } = await registry.call("Bash", { command: "exit 0" });
     if (isError) return problem("a command failed", error.message);
-    const { level, cause, notHeld = [] } = _meta["toolwright/command"].sandbox;
+    const command = /** @type {{ sandbox: CommandSandbox }} */ (_meta?.["toolwright/command"]);
+    const { level, cause, notHeld = [] } = command.sandbox;
     if (level === "namespaces" && notHeld.length === 0) return ok(level);
     if (level === "namespaces") return note(level, `not held: ${notHeld.join("; ")}`);
     const held =
@@ -87,7 +109,7 @@ const CHECKS = {
     try {
       await registry.config.list();
     } catch (error) {
-      return problem(storeFile, error.message);
+      return problem(storeFile, wordsOf(error));
     }
     const folder = nearestFolder(storeFile);
     if (!isWritable(folder)) {
@@ -120,6 +142,7 @@ const CHECKS = {
     const { userPolicyFile, projectPolicyFile } = facts;
     const user = policyFile(userPolicyFile, "the user's rules", { userPolicyFile }, project);
     if (!fs.existsSync(projectPolicyFile)) return user;
+    /** @type {ToolRegistryOptions} */
     const alone = { userPolicyFile: false, trustProject: true };
     const found = policyFile(projectPolicyFile, "the project's rules", alone, project);
     const advice = "used only with `trustProject` or `--trust-project`";
@@ -156,42 +179,57 @@ const CHECKS = {
   },
 };
 
+/** @param {ToolRegistry} registry */
 function isBuilding(registry) {
   return registry.indexStatus().some(({ state }) => state === "building");
 }
 
+/** @param {IndexStatus} status */
 function indexFound({ root, state, files, learned, memoryBytes, whyCold, coldSubtrees = [] }) {
   if (state === "cold") {
     return note(`${root}: searches read every file`, whyCold ?? "the index is not built yet");
   }
   const size = `${count(files, "file")}, ${(memoryBytes / 1e6).toFixed(1)} MB`;
   const found = `${root}: ${size}${learned < files ? `, ${learned} learned` : ""}`;
-  if (coldSubtrees.length === 0) return ok(found);
-  const [{ path: place, why }] = coldSubtrees;
+  const [first] = coldSubtrees;
+  if (first === undefined) return ok(found);
   const others = coldSubtrees.length > 1 ? ` (and ${coldSubtrees.length - 1} more)` : "";
-  return note(found, `\`${place}\`${others} is searched without it: ${why}`);
+  return note(found, `\`${first.path}\`${others} is searched without it: ${first.why}`);
 }
 
+/** @param {McpServerStatus} status */
 function serverFound({ name, state, tools, error }) {
   if (state === "connected") return ok(`${name}: ${count(tools.length, "tool")}`);
   if (state === "disabled") return note(`${name}: disabled`);
   return problem(`${name}: ${state}`, error ?? "it has not answered yet");
 }
 
-/** Why a command is not sure to end with all that it starts; `undefined` if it is. */
+/**
+ * Why a command is not sure to end with all that it starts; `undefined` if it is.
+ *
+ * @param {ToolRegistry} registry
+ */
 async function containment(registry) {
   const input = { command: "exit 0", run_in_background: true };
   const { isError, error } = await registry.call("Bash", input);
   if (isError) return error.message;
-  const { contained, notContained } = registry.tasks().at(-1) ?? {};
-  return contained ? undefined : (notContained ?? "the command was not contained");
+  const task = registry.tasks().at(-1);
+  return task?.contained ? undefined : (task?.notContained ?? "the command was not contained");
 }
 
-/** Whether a policy file can be used, and how many of its rules look wrong. */
+/**
+ * Whether a policy file can be used, and how many of its rules look wrong.
+ *
+ * @param {string | undefined} file
+ * @param {string} whose
+ * @param {ToolRegistryOptions} options
+ * @param {string} project
+ */
 function policyFile(file, whose, options, project) {
   if (file === undefined || !fs.existsSync(file))
     return ok(`${whose}: none (${file ?? "no home"})`);
   const { createToolRegistry } = require("../../index.js");
+  /** @type {ToolRegistry | undefined} */
   let registry;
   try {
     registry = createToolRegistry({ projectPath: project, pluginDir: false, ...options });
@@ -202,19 +240,24 @@ function policyFile(file, whose, options, project) {
       `${count(found.length, "rule")} to look at: see \`toolwright policy lint ${file}\``,
     );
   } catch (error) {
-    return problem(`${whose}: ${file}`, error.message);
+    return problem(`${whose}: ${file}`, wordsOf(error));
   } finally {
     void registry?.close();
   }
 }
 
-/** The directory that a file would be created in, or the nearest one above it that exists. */
+/**
+ * The directory that a file would be created in, or the nearest one above it that exists.
+ *
+ * @param {string} file
+ */
 function nearestFolder(file) {
   let folder = path.dirname(file);
   while (!fs.existsSync(folder) && path.dirname(folder) !== folder) folder = path.dirname(folder);
   return folder;
 }
 
+/** @param {string} folder */
 function isWritable(folder) {
   try {
     fs.accessSync(folder, fs.constants.W_OK | fs.constants.X_OK);
@@ -224,18 +267,36 @@ function isWritable(folder) {
   }
 }
 
+/**
+ * @param {number} number
+ * @param {string} noun
+ */
 function count(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/**
+ * @param {string} found
+ * @returns {Finding}
+ */
 function ok(found) {
   return { state: "ok", found };
 }
 
+/**
+ * @param {string} found
+ * @param {string} [advice]
+ * @returns {Finding}
+ */
 function note(found, advice) {
   return { state: "note", found, ...(advice !== undefined && { advice }) };
 }
 
+/**
+ * @param {string} found
+ * @param {string} advice
+ * @returns {Finding}
+ */
 function problem(found, advice) {
   return { state: "problem", found, advice };
 }

@@ -1,19 +1,36 @@
 "use strict";
 
+/**
+ * @import { ToolRegistry } from "../types/registry"
+ * @import { CommandCall, Values } from "./commands.js"
+ * @import { Bed, Finding } from "./doctor-checks.js"
+ * @import { InstallationFacts } from "./installation.js"
+ * @import { RegistryOptions } from "./opened-registry.js"
+ * @import { Output, Style } from "./terminal.js"
+ * @typedef {Finding & { name: string }} NamedFinding
+ */
+
+const { wordsOf } = require("../boundary/errors.js");
 const { CHECKS } = require("./doctor-checks.js");
 const { makeRegistry, projectOf } = require("./opened-registry.js");
 const { inLine } = require("./terminal.js");
 const { padded, wrapped } = require("./text-width.js");
 
-/** `note` is what works as it is and could be more; `problem` is what does not work. */
+/**
+ * `note` is what works as it is and could be more; `problem` is what does not work.
+ *
+ * @type {Record<Finding["state"], [style: Style, sign: string]>}
+ */
 const SIGNS = { ok: ["green", "ok"], note: ["yellow", "note"], problem: ["red", "problem"] };
 
+/** @type {RegistryOptions} */
 const WITHOUT_RULES = {
   sets: ["claude", "classic", "project"],
   permissionMode: "bypassPermissions",
   userPolicyFile: false,
 };
 
+/** @param {CommandCall} call */
 async function run({ values, terminal: { out } }) {
   const found = await examine(values);
   const isWell = found.every(({ state }) => state !== "problem");
@@ -27,21 +44,22 @@ async function run({ values, terminal: { out } }) {
   return isWell ? 0 : 1;
 }
 
-/** Every check, in order. One that fails in an unforeseen way is a problem and stops no other. */
+/**
+ * Every check, in order. One that fails in an unforeseen way is a problem and stops no other.
+ *
+ * @param {Values} values
+ */
 async function examine(values) {
   const bed = new TestBed(values);
+  /** @type {NamedFinding[]} */
   const found = [];
   try {
     for (const [name, check] of Object.entries(CHECKS)) {
-      let answer;
-      try {
-        answer = await check(bed);
-      } catch (error) {
-        answer = { state: "problem", found: error.message };
-      }
-      for (const one of [answer].flat()) found.push({ name, ...one });
+      const findings = await findingsOf(check, bed);
+      for (const one of findings) found.push({ name, ...one });
       // Without the addon and a workspace there is nothing more to look at.
-      if (["addon", "project"].includes(name) && answer.state === "problem") break;
+      const isNeeded = ["addon", "project"].includes(name);
+      if (isNeeded && findings.some(({ state }) => state === "problem")) break;
     }
   } finally {
     await bed.close();
@@ -49,13 +67,35 @@ async function examine(values) {
   return found;
 }
 
-/** What the checks look at: the places of this installation, and registries that are made when they are needed. */
+/**
+ * @param {import("./doctor-checks.js").Check} check
+ * @param {Bed} bed
+ * @returns {Promise<Finding[]>}
+ */
+async function findingsOf(check, bed) {
+  try {
+    return [await check(bed)].flat();
+  } catch (error) {
+    return [{ state: "problem", found: wordsOf(error) }];
+  }
+}
+
+/**
+ * What the checks look at: the files of this installation, and registries that are made when they are needed.
+ *
+ * @implements {Bed}
+ */
 class TestBed {
+  /** @type {InstallationFacts | undefined} */
   #facts;
+  /** @type {ToolRegistry | undefined} */
   #registry;
+  /** @type {ToolRegistry | undefined} */
   #aggregating;
+  /** @type {ToolRegistry | undefined} */
   #indexing;
 
+  /** @param {Values} values */
   constructor(values) {
     this.values = values;
     this.project = projectOf(values);
@@ -66,7 +106,7 @@ class TestBed {
     return this.#facts;
   }
 
-  /** A registry without rules and MCP servers, so that what is wrong with them is told in one place only. */
+  /** A registry without rules and MCP servers, so that their errors are reported by one check only. */
   get registry() {
     this.#registry ??= makeRegistry({ ...this.values, "mcp-config": undefined }, WITHOUT_RULES);
     return this.#registry;
@@ -74,6 +114,7 @@ class TestBed {
 
   /** One that builds an index. */
   get indexing() {
+    /** @type {Values} */
     const alone = { ...this.values, "mcp-config": undefined, "no-plugins": true };
     this.#indexing ??= makeRegistry(alone, { ...WITHOUT_RULES, index: "on" });
     return this.#indexing;
@@ -91,6 +132,10 @@ class TestBed {
   }
 }
 
+/**
+ * @param {NamedFinding} finding
+ * @param {Output} out
+ */
 function show({ name, state, found, advice }, out) {
   const [style, sign] = SIGNS[state];
   const indent = " ".repeat(9);

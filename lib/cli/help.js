@@ -2,6 +2,13 @@
 
 // Help, made from the table of commands.
 
+/**
+ * @import { Command } from "./commands.js"
+ * @import { Option } from "./options.js"
+ * @import { Output } from "./terminal.js"
+ * @typedef {[term: string, text: string]} Pair
+ */
+
 const { version } = require("../../package.json");
 const { didYouMean } = require("./closest.js");
 const { COMMANDS, GROUPS } = require("./commands.js");
@@ -9,10 +16,15 @@ const { HELP, POLICY, REGISTRY } = require("./options.js");
 const { padded, widthOf, wrapped } = require("./text-width.js");
 const { EXIT_CODES, UsageError } = require("./usage-error.js");
 
-/** The widest first column; what is longer has a line of its own. */
+/** The widest first column. A longer term has its own line. */
 const WIDEST_TERM = 26;
 
-/** The help for the words after `help`: a command, a group, or everything. */
+/**
+ * The help for the words after `help`: a command, a group, or everything.
+ *
+ * @param {string[]} words
+ * @param {Output} out
+ */
 function helpFor(words, out) {
   const name = words.join(" ");
   if (name === "") return generalHelp(out);
@@ -26,11 +38,14 @@ function helpFor(words, out) {
   );
 }
 
+/** @param {Output} out */
 function generalHelp(out) {
+  /** @type {Pair[]} */
   const options = [
     ["-h, --help", "help, also of a command"],
     ["-V, --version", "the version"],
   ];
+  /** @type {Pair[]} */
   const codes = EXIT_CODES.map(([code, text]) => [`${code}`, text]);
   return page([
     [`toolwright ${version}: the tools of an agent`],
@@ -52,17 +67,26 @@ const FIRST_STEPS = [
   "toolwright doctor       # if something does not work",
 ];
 
+/**
+ * @param {string} name
+ * @param {Command[]} members
+ * @param {Output} out
+ */
 function groupHelp(name, members, out) {
   return page([
     [`toolwright ${name}: ${GROUPS[name]}`],
     section(out, "Commands", commandRows(members, out)),
-    [`See \`toolwright ${members[0].name} --help\` and so on.`],
+    [`See \`toolwright ${members[0]?.name} --help\` and so on.`],
   ]);
 }
 
+/**
+ * @param {Command} command
+ * @param {Output} out
+ */
 function commandHelp(command, out) {
   const { name, summary, operands = "", about = [], options } = command;
-  const shared = (list) => options.filter((it) => list.includes(it));
+  const shared = (/** @type {Option[]} */ list) => options.filter((it) => list.includes(it));
   const own = options.filter((it) => !REGISTRY.includes(it) && !POLICY.includes(it));
   const usage = ["toolwright", name, operands, "[options]"].filter(Boolean).join(" ");
   return page([
@@ -76,22 +100,38 @@ function commandHelp(command, out) {
   ]);
 }
 
-/** Each text is a paragraph; one that begins with blanks belongs to that before it. */
+/**
+ * Each text is a paragraph; one that begins with blanks belongs to that before it.
+ *
+ * @param {string[]} texts
+ * @param {Output} out
+ */
 function paragraphs(texts, out) {
+  /** @type {string[][]} */
   const parts = [];
   for (const text of texts) {
-    if (text.startsWith("  ")) parts.at(-1).push(text);
+    if (text.startsWith("  ")) parts.at(-1)?.push(text);
     else parts.push(wrapped(text, out.textColumns));
   }
   return parts;
 }
 
-/** Lines below a heading; nothing where there are none. */
+/**
+ * Lines below a heading; nothing where there are none.
+ *
+ * @param {Output} out
+ * @param {string} heading
+ * @param {string[]} lines
+ */
 function section(out, heading, lines) {
   return lines.length === 0 ? [] : [out.styled("bold", heading), ...lines];
 }
 
-/** Parts with an empty line between them. */
+/**
+ * Parts with an empty line between them.
+ *
+ * @param {string[][]} parts
+ */
 function page(parts) {
   return parts
     .filter((lines) => lines.length > 0)
@@ -99,6 +139,10 @@ function page(parts) {
     .join("\n\n");
 }
 
+/**
+ * @param {Command[]} commands
+ * @param {Output} out
+ */
 function commandRows(commands, out) {
   return rows(
     commands.map(({ name, summary }) => [name, summary]),
@@ -106,6 +150,10 @@ function commandRows(commands, out) {
   );
 }
 
+/**
+ * @param {Option[]} options
+ * @param {Output} out
+ */
 function optionRows(options, out) {
   return rows(
     options.map((option) => [term(option), textOf(option)]),
@@ -113,20 +161,28 @@ function optionRows(options, out) {
   );
 }
 
+/** @param {Option} option */
 function term({ name, short, value }) {
   const names = short === undefined ? `    --${name}` : `-${short}, --${name}`;
   return value === undefined ? names : `${names} ${value}`;
 }
 
+/** @param {Option} option */
 function textOf({ text, choices }) {
   return choices === undefined ? text : `${text}: ${choices.join(", ")}`;
 }
 
+/** @param {string[]} lines */
 function examples(lines) {
   return lines.map((line) => `  ${line}`);
 }
 
-/** Two columns, the second one wrapped. */
+/**
+ * Two columns, the second one wrapped.
+ *
+ * @param {Pair[]} pairs
+ * @param {Output} out
+ */
 function rows(pairs, out) {
   const widths = pairs.map(([first]) => widthOf(first)).filter((it) => it <= WIDEST_TERM);
   const left = Math.max(...widths, 0) + 4;
@@ -135,7 +191,7 @@ function rows(pairs, out) {
     const lines = wrapped(second, Math.max(20, out.textColumns - left));
     const begun = `  ${first}`;
     if (widthOf(first) > WIDEST_TERM) return [begun, ...lines.map((line) => indent + line)];
-    const [head, ...rest] = lines;
+    const [head = "", ...rest] = lines;
     return [padded(begun, left) + head, ...rest.map((line) => indent + line)];
   });
 }

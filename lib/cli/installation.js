@@ -1,13 +1,32 @@
 "use strict";
 
-const { unwrap } = require("../errors.js");
+/**
+ * @typedef {object} InstallationFacts
+ * @property {"otherSystem" | { program: string, problem?: string }} supervisor
+ * @property {string} shell
+ * @property {string} [git]
+ * @property {string} [storeFile]
+ * @property {string} [pluginDir]
+ * @property {string} [userPolicyFile]
+ * @property {string} projectPolicyFile
+ * @property {{ service?: string, problem?: string }} search
+ */
 
-/** The places that a registry in this project would use, and what is missing. */
+const { unwrap } = require("../boundary/errors.js");
+
+/**
+ * The files and programs that a registry in this project would use.
+ *
+ * @param {string} project
+ * @returns {InstallationFacts}
+ */
 function installationFacts(project) {
-  const native = require("../native.js");
+  const native = require("../native/addon.js");
+  /** @type {InstallationFacts} */
   const facts = unwrap(native.installationFacts(JSON.stringify({ ...process.env }), project));
-  // A place that there is none for is `null` in JSON.
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
+  // A fact that is missing is `null` in JSON.
+  const known = Object.entries(facts).filter(([, value]) => value !== null);
+  return /** @type {InstallationFacts} */ (Object.fromEntries(known));
 }
 
 module.exports = { installationFacts };

@@ -2,16 +2,22 @@
 
 // What to write into which file, so that a client uses the tools.
 
+/**
+ * @typedef {object} Client
+ * @property {string} title
+ * @property {string} file the file that its settings are in
+ * @property {string} [folder] the client's variable for the open folder, if it starts servers elsewhere
+ * @property {(args: string[]) => string} [also] a command that does the same
+ * @property {(args: string[]) => string} stdio the settings for a server that the client starts
+ * @property {(url: string) => string} http the settings for a server that runs
+ */
+
 const NAME = "toolwright";
 const COMMAND = "npx";
 const ARGS = ["-y", "toolwright", "mcp"];
 const TOKEN_VARIABLE = "TOOLWRIGHT_TOKEN";
 
-/**
- * Of each client: its name, the file, and its settings for a server that it starts, with the arguments to start
- * it with, and for one that runs. `folder` is how the client names the folder that is open, where it does not
- * start servers in it.
- */
+/** @type {Record<string, Client>} */
 const CLIENTS = {
   "claude-code": {
     title: "Claude Code",
@@ -80,26 +86,35 @@ const CLIENTS = {
 /**
  * The settings of a client, and in which file they belong.
  *
- * @param url the address of a server that runs, or undefined for one that the client starts
- * @param options further arguments of a server that the client starts
+ * @param {string} client
+ * @param {string | undefined} url the address of a server that runs, or undefined for one that the client starts
+ * @param {string[]} [options] further arguments of a server that the client starts
  */
 function clientConfig(client, url, options = []) {
-  const { title, file, also, folder, stdio, http } = CLIENTS[client];
+  const known = CLIENTS[client];
+  if (known === undefined) throw new Error(`there is no client \`${client}\``);
+  const { title, file, also, folder, stdio, http } = known;
   if (url !== undefined) return { title, file, text: http(url) };
   const isPlaced = folder === undefined || options.includes("--project");
   const args = [...ARGS, ...(isPlaced ? [] : ["--project", folder]), ...options];
   return { title, file, also: also?.(args), text: stdio(args) };
 }
 
-/** A word as a shell reads it. */
+/**
+ * A word as a shell reads it.
+ *
+ * @param {string} word
+ */
 function quoted(word) {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** @param {string} token */
 function bearer(token) {
   return { Authorization: `Bearer ${token}` };
 }
 
+/** @param {unknown} value */
 function json(value) {
   return JSON.stringify(value, null, 2);
 }

@@ -1,15 +1,24 @@
 "use strict";
 
+/**
+ * @import { CommandCall, Values } from "./commands.js"
+ * @import { Terminal } from "./terminal.js"
+ */
+
 const path = require("node:path");
 const { CLIENTS, TOKEN_VARIABLE, clientConfig } = require("./mcp-clients.js");
 const { openRegistry } = require("./opened-registry.js");
 const { POLICY, REGISTRY } = require("./options.js");
 const { UsageError } = require("./usage-error.js");
 
-/** The address in the settings of a client where nothing else was said. */
+/** The default address in the settings of a client. */
 const DEFAULT_URL = "http://127.0.0.1:8642/mcp";
 
-/** Serves the client that started this program until it goes away, or prints the settings of a client. */
+/**
+ * Serves the client that started this program until it disconnects, or prints the settings of a client.
+ *
+ * @param {CommandCall} call
+ */
 async function run({ values, terminal }) {
   if (values.config !== undefined) return printConfig(values, terminal);
   printToStandardError();
@@ -21,15 +30,20 @@ async function run({ values, terminal }) {
   }
 }
 
-/** Whatever plugins and handlers print is for people: a client would take it for the protocol. */
+/** Sends everything that is printed to standard error. A client would read it as a message otherwise. */
 function printToStandardError() {
   const { stderr } = process;
   process.stdout.write = stderr.write.bind(stderr);
   globalThis.console = new console.Console(stderr, stderr);
 }
 
-/** The settings go to standard output, and where they belong to standard error. */
-function printConfig({ config: client, http, url, ...values }, { out, err }) {
+/**
+ * The settings go to standard output, and where they belong to standard error.
+ *
+ * @param {Values} values
+ * @param {Terminal} terminal
+ */
+function printConfig({ config: client = "", http, url, ...values }, { out, err }) {
   const address = http || url !== undefined ? (url ?? DEFAULT_URL) : undefined;
   const options = optionsAgain(values);
   if (address !== undefined && options.length > 0) {
@@ -46,13 +60,20 @@ function printConfig({ config: client, http, url, ...values }, { out, err }) {
   out.line(text);
 }
 
-/** The options of the server as they were typed. Paths are absolute: a client starts it elsewhere. */
+/**
+ * The options of the server as they were typed. Paths are absolute: a client starts it elsewhere.
+ *
+ * @param {Values} values
+ */
 function optionsAgain(values) {
   return [...REGISTRY, ...POLICY].flatMap(({ name, value, completes }) => {
-    if (values[name] === undefined) return [];
-    if (value === undefined) return [`--${name}`];
-    const given = [values[name]].flat();
-    return given.flatMap((it) => [`--${name}`, completes === undefined ? it : path.resolve(it)]);
+    /** @type {string | true | string[] | undefined} */
+    const given = Reflect.get(values, name);
+    if (given === undefined) return [];
+    if (value === undefined || given === true) return [`--${name}`];
+    return [given]
+      .flat()
+      .flatMap((it) => [`--${name}`, completes === undefined ? it : path.resolve(it)]);
   });
 }
 

@@ -2,12 +2,30 @@
 
 // The options that several commands have. See `commands.js` for the form.
 
+/**
+ * @typedef {object} Option an option of a command
+ * @property {string} name
+ * @property {string} text what help says about it
+ * @property {string} [short] its name of one letter
+ * @property {string} [value] what help calls its value; an option without it takes none
+ * @property {boolean} [many] true if it can be given several times
+ * @property {string[]} [choices] the only values
+ * @property {"files" | "directories" | "tools"} [completes] how a shell completes its value
+ */
+
+/** @type {Option} */
 const HELP = { name: "help", short: "h", text: "show this help" };
+/** @type {Option} */
 const JSON_OUTPUT = { name: "json", text: "print JSON" };
 
-/** For commands whose `--json` is their input. */
+/**
+ * For commands whose `--json` is their input.
+ *
+ * @type {Omit<Option, "text">}
+ */
 const OUTPUT = { name: "output", short: "o", value: "FORM", choices: ["text", "json"] };
 
+/** @type {Option} */
 const PROJECT = {
   name: "project",
   short: "p",
@@ -15,6 +33,7 @@ const PROJECT = {
   completes: "directories",
   text: "the workspace, which file tools stay inside of (default: the current directory)",
 };
+/** @type {Option} */
 const SET = {
   name: "set",
   value: "NAME",
@@ -23,7 +42,11 @@ const SET = {
   text: "a set of built-in tools; repeat it, or separate names with commas",
 };
 
-/** Options of every command that makes a registry. */
+/**
+ * Options of every command that makes a registry.
+ *
+ * @type {Option[]}
+ */
 const REGISTRY = [
   PROJECT,
   {
@@ -55,7 +78,11 @@ const REGISTRY = [
   },
 ];
 
-/** Options of every command that judges calls. */
+/**
+ * Options of every command that judges calls.
+ *
+ * @type {Option[]}
+ */
 const POLICY = [
   {
     name: "permission-mode",
@@ -73,7 +100,11 @@ const POLICY = [
   { name: "trust-project", text: "also use the rules in .toolwright/policy.json of the project" },
 ];
 
-/** How a call's input is given. */
+/**
+ * How a call's input is given.
+ *
+ * @type {Option[]}
+ */
 const INPUT = [
   {
     name: "arg",

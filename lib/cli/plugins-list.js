@@ -1,10 +1,17 @@
 "use strict";
 
+/**
+ * @import { ToolRegistrationError } from "../types/registry"
+ * @import { CommandCall } from "./commands.js"
+ * @import { Output } from "./terminal.js"
+ */
+
 const { makeRegistry } = require("./opened-registry.js");
 const { pluginDirectory } = require("./plugin-files.js");
 const { inLine } = require("./terminal.js");
 const { showTools } = require("./tools.js");
 
+/** @param {CommandCall} call */
 async function run({ values, terminal: { out, err } }) {
   const directory = pluginDirectory(values);
   const registry = makeRegistry(values, { sets: ["claude", "classic", "project"] });
@@ -24,6 +31,10 @@ async function run({ values, terminal: { out, err } }) {
   }
 }
 
+/**
+ * @param {ToolRegistrationError} error
+ * @param {Output} err
+ */
 function problem({ source, toolName, message }, err) {
   const where = toolName === undefined ? source : `${source}, \`${toolName}\``;
   return `${err.styled("red", "wrong")}  ${inLine(`${where}: ${message}`)}`;

@@ -1,5 +1,10 @@
 "use strict";
 
+/**
+ * @import { PluginToolDefinition } from "../types/plugins"
+ * @import { CommandCall } from "./commands.js"
+ */
+
 const fs = require("node:fs");
 const path = require("node:path");
 const { pluginDirectory } = require("./plugin-files.js");
@@ -9,7 +14,11 @@ const { CommandError, UsageError } = require("./usage-error.js");
 /** The names that tools may have. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A tool of each kind that works, to be changed. */
+/**
+ * A tool of each kind that works, to be changed.
+ *
+ * @type {Record<string, Omit<PluginToolDefinition, "name">>}
+ */
 const TOOLS = {
   shell: {
     description: "Shows the last commits of the project.",
@@ -37,11 +46,16 @@ const TOOLS = {
   },
 };
 
+/**
+ * @param {object} properties
+ * @param {string[]} [required]
+ */
 function object(properties, required = []) {
   return { type: "object", properties, required };
 }
 
-function run({ values, operands: [name], terminal: { out, err } }) {
+/** @param {CommandCall} call */
+function run({ values, operands: [name = ""], terminal: { out, err } }) {
   if (!NAME.test(name)) {
     throw new UsageError(`a plugin's name has letters, digits, \`_\` and \`-\`, got \`${name}\``);
   }
@@ -59,13 +73,18 @@ function run({ values, operands: [name], terminal: { out, err } }) {
   err.line(inLine(`then \`toolwright call ${name} --help\` shows its parameters`));
 }
 
+/**
+ * @param {string} file
+ * @param {string} text
+ */
 function write(file, text) {
   try {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
-    const advice = error.code === "EEXIST" ? "; choose another name, or remove it first" : "";
-    throw new CommandError(`\`${file}\` cannot be written: ${error.message}${advice}`);
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    const advice = code === "EEXIST" ? "; choose another name, or remove it first" : "";
+    throw new CommandError(`\`${file}\` cannot be written: ${message}${advice}`);
   }
 }
 

@@ -1,5 +1,12 @@
 "use strict";
 
+/**
+ * @import { ExplainedCall, PolicyAction, PolicyRuleRef, SandboxExplanation } from "../types/policy"
+ * @import { CommandCall } from "./commands.js"
+ * @import { Output, Style } from "./terminal.js"
+ * @import { RegistryOptions } from "./opened-registry.js"
+ */
+
 const { knownTool, typedInput } = require("./call.js");
 const { allowing } = require("./call-result.js");
 const { callInput } = require("./call-input.js");
@@ -8,8 +15,10 @@ const { standardInput } = require("./standard-input.js");
 const { inLine } = require("./terminal.js");
 const { ALL_SETS } = require("./tools.js");
 
-function run({ values, operands: [name, operand], terminal }) {
+/** @param {CommandCall} call */
+function run({ values, operands: [name = "", operand], terminal }) {
   const typed = typedInput(values, operand);
+  /** @type {RegistryOptions} */
   const options = { sets: ALL_SETS, rememberGrants: "project" };
   return withRegistry(values, terminal, options, async (registry) => {
     const { inputSchema } = knownTool(registry, name);
@@ -20,8 +29,13 @@ function run({ values, operands: [name, operand], terminal }) {
   });
 }
 
+/** @type {Record<PolicyAction, Style>} */
 const STYLES = { allow: "green", ask: "yellow", deny: "red" };
 
+/**
+ * @param {ExplainedCall} explained
+ * @param {Output} out
+ */
 function show(explained, out) {
   const {
     action,
@@ -49,6 +63,10 @@ function show(explained, out) {
   if (sandbox !== undefined) showSandbox(sandbox, out);
 }
 
+/**
+ * @param {SandboxExplanation} explanation
+ * @param {Output} out
+ */
 function showSandbox({ level, holds, doesNotHold, hidden }, out) {
   out.line(`  sandbox: ${level}`);
   for (const words of holds) out.line(`    holds: ${inLine(words)}`);
@@ -57,6 +75,7 @@ function showSandbox({ level, holds, doesNotHold, hidden }, out) {
   for (const words of doesNotHold) out.line(`    does not hold: ${inLine(words)}`);
 }
 
+/** @param {PolicyRuleRef} rule */
 function shownRule({ layer, place, text, action }) {
   return inLine(`${action} \`${text}\` (${place}, ${layer})`);
 }

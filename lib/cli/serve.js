@@ -1,5 +1,11 @@
 "use strict";
 
+/**
+ * @import { HttpServeOptions, RegistryServer } from "../types/http"
+ * @import { CommandCall, Values } from "./commands.js"
+ * @import { Terminal } from "./terminal.js"
+ */
+
 const { interruptible } = require("./interrupts.js");
 const { projectOf, withRegistry } = require("./opened-registry.js");
 const { inLine } = require("./terminal.js");
@@ -8,6 +14,7 @@ const { UsageError } = require("./usage-error.js");
 /** How long a person has to answer on the page. */
 const PATIENCE_MS = 600_000;
 
+/** @param {CommandCall} call */
 async function run({ values, terminal }) {
   const address = addressOf(values);
   const options = { limits: { confirmationTimeoutMs: PATIENCE_MS } };
@@ -16,15 +23,19 @@ async function run({ values, terminal }) {
       const server = await registry.serve(address);
       tell(server, values, terminal);
       await aborted(signal);
-      // Ctrl-C leaves `^C` in the line.
+      // The terminal shows `^C` in the current line.
       if (terminal.err.isTerminal) terminal.err.line("\nstopped");
       await server.close();
     }),
   );
-  // Ctrl-C is how a server is ended, and no failure.
+  // Ctrl-C is the normal way to stop a server, so it is no failure.
   return 0;
 }
 
+/**
+ * @param {Values} values
+ * @returns {HttpServeOptions}
+ */
 function addressOf({ port, host, token = process.env.TOOLWRIGHT_TOKEN, ...values }) {
   const isPort = port === undefined || (/^\d{1,5}$/.test(port) && Number(port) <= 65_535);
   if (!isPort) throw new UsageError(`\`--port\` is a number from 0 to 65535, got \`${port}\``);
@@ -36,6 +47,11 @@ function addressOf({ port, host, token = process.env.TOOLWRIGHT_TOKEN, ...values
   };
 }
 
+/**
+ * @param {RegistryServer} server
+ * @param {Values} values
+ * @param {Terminal} terminal
+ */
 function tell(server, values, { out, err }) {
   const { url, origin, host, port, token, mcpToken } = server;
   // A client of MCP gets a token that opens nothing else: it must not approve its own calls.
@@ -56,10 +72,14 @@ function tell(server, values, { out, err }) {
   err.line("Open the address in a browser; whoever has it can call the tools. Ctrl-C stops.");
 }
 
+/**
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
 function aborted(signal) {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", resolve, { once: true });
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 

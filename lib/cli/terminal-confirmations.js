@@ -2,6 +2,13 @@
 
 // Asks a person on the terminal about calls that need a confirmation.
 
+/**
+ * @import { ConfirmationResponse, MessageBus, ToolCallConfirmationDetails } from "../types/confirmations"
+ * @import { Output } from "./terminal.js"
+ * @import { TerminalLines } from "./terminal-lines.js"
+ * @typedef {Omit<ConfirmationResponse, "id">} Answer
+ */
+
 const { escaped, inLine } = require("./terminal.js");
 
 /** How often a line that is no answer is asked for again. */
@@ -9,8 +16,15 @@ const MAX_TRIES = 3;
 /** How many lines of a diff are shown. */
 const MAX_DIFF_LINES = 200;
 
-/** Answers every request of a message bus with what is typed. */
+/**
+ * Answers every request of a message bus with what is typed.
+ *
+ * @param {MessageBus} bus
+ * @param {TerminalLines} lines
+ * @param {Output} err
+ */
 function confirmOnTerminal(bus, lines, err) {
+  /** @type {Map<string, AbortController>} */
   const waiting = new Map();
   let turn = Promise.resolve();
   bus.on("settled", ({ id, outcome }) => {
@@ -26,52 +40,75 @@ function confirmOnTerminal(bus, lines, err) {
   });
 }
 
+/**
+ * @param {Promise<void>} earlier
+ * @param {MessageBus} bus
+ * @param {string} id
+ * @param {() => Promise<Answer>} ask
+ */
 async function answerAfter(earlier, bus, id, ask) {
   await earlier;
   bus.respondToConfirmation({ id, ...(await ask()) });
 }
 
+/**
+ * @param {ToolCallConfirmationDetails} details
+ * @param {TerminalLines} lines
+ * @param {AbortSignal} signal
+ * @param {Output} err
+ * @returns {Promise<Answer>}
+ */
 async function askAbout(details, lines, signal, err) {
   if (signal.aborted) return { approved: false };
   err.write(`\n${question(details, err)}\n`);
-  const canGrant = details.suggestedRules?.length > 0;
+  const canGrant = (details.suggestedRules ?? []).length > 0;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     err.write(`${err.styled("bold", "Run it?")} [y]es, [n]o${canGrant ? ", [a]lways" : ""} > `);
     const line = await lines.next(signal);
     if (line === undefined) return { approved: false };
-    const answer = ANSWERS[line.trim().toLowerCase()];
+    const answer = ANSWERS.get(line.trim().toLowerCase());
     if (answer !== undefined && (canGrant || !answer.alwaysAllow)) return answer;
   }
   return { approved: false };
 }
 
-const [YES, NO] = [{ approved: true }, { approved: false }];
+const YES = { approved: true };
+const NO = { approved: false };
 const ALWAYS = { approved: true, alwaysAllow: true };
-const ANSWERS = Object.assign(Object.create(null), {
-  y: YES,
-  yes: YES,
-  n: NO,
-  no: NO,
-  a: ALWAYS,
-  always: ALWAYS,
-});
+/** @type {Map<string, Answer>} */
+const ANSWERS = new Map([
+  ["y", YES],
+  ["yes", YES],
+  ["n", NO],
+  ["no", NO],
+  ["a", ALWAYS],
+  ["always", ALWAYS],
+]);
 
-/** What the call would do, and why it is asked about. */
+/** @type {Record<ToolCallConfirmationDetails["risk"], import("./terminal.js").Style>} */
+const RISK_STYLES = { high: "red", medium: "yellow", low: "dim" };
+
+/**
+ * What the call would do, and why it needs a confirmation.
+ *
+ * @param {ToolCallConfirmationDetails} details
+ * @param {Output} err
+ */
 function question({ toolName, description, risk, reason, message, diff, suggestedRules }, err) {
-  const style = { high: "red", critical: "red", medium: "yellow" }[risk] ?? "dim";
   const parts = [
-    `${err.styled("bold", inLine(toolName))} (${err.styled(style, `${risk} risk`)}): ${inLine(description)}`,
+    `${err.styled("bold", inLine(toolName))} (${err.styled(RISK_STYLES[risk], `${risk} risk`)}): ${inLine(description)}`,
   ];
   if (message) parts.push(`  ${inLine(message)}`);
   if (reason) parts.push(err.styled("dim", `  ${inLine(reason)}`));
   if (diff) parts.push(err.diff(shortened(escaped(diff))));
-  if (suggestedRules?.length > 0) {
+  if (suggestedRules !== undefined && suggestedRules.length > 0) {
     const rules = suggestedRules.map((rule) => `\`${inLine(rule)}\``).join(", ");
     parts.push(err.styled("dim", `  always: allows ${rules} in this project from now on`));
   }
   return parts.join("\n");
 }
 
+/** @param {string} diff */
 function shortened(diff) {
   const lines = diff.trimEnd().split("\n");
   if (lines.length <= MAX_DIFF_LINES) return lines.join("\n");

@@ -2,34 +2,45 @@
 
 const readline = require("node:readline");
 
-/** The lines of standard input, one at a time, for everybody who asks something. */
+/** The lines of standard input, one at a time, for confirmations and questions. */
 class TerminalLines {
   #input;
+  /** @type {readline.Interface | undefined} */
   #reader;
+  /** @type {AsyncIterator<string> | undefined} */
   #lines;
   #ended = false;
 
+  /** @param {NodeJS.ReadStream} input */
   constructor(input) {
     this.#input = input;
   }
 
-  /** The next line; `undefined` at the end of the input, or when the signal is aborted. */
+  /**
+   * The next line; `undefined` at the end of the input, or when the signal is aborted.
+   *
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<string | undefined>}
+   */
   async next(signal) {
-    // Where standard input was read for the call itself, a reader would wait for ever.
+    // If standard input was read for the call itself, a reader would wait for ever.
     if (this.#ended || this.#input.readableEnded || signal?.aborted) return undefined;
-    this.#open();
-    let stop;
+    const lines = this.#open();
+    /** @type {() => void} */
+    let stopWaiting;
+    /** @type {Promise<IteratorReturnResult<undefined>>} */
     const stopped = new Promise((resolve) => {
-      stop = () => {
-        // A line that is still to come belongs to nobody any more.
-        this.close();
-        resolve({ done: true });
-      };
+      stopWaiting = () => resolve({ done: true, value: undefined });
     });
+    const stop = () => {
+      // A line that comes later is not an answer to this question.
+      this.close();
+      stopWaiting();
+    };
     signal?.addEventListener("abort", stop, { once: true });
     try {
-      const { done, value } = await Promise.race([this.#lines.next(), stopped]);
-      this.#ended ||= done && !signal?.aborted;
+      const { done, value } = await Promise.race([lines.next(), stopped]);
+      this.#ended ||= done === true && !signal?.aborted;
       return done ? undefined : value;
     } finally {
       signal?.removeEventListener("abort", stop);
@@ -43,10 +54,11 @@ class TerminalLines {
   }
 
   #open() {
-    if (this.#reader !== undefined) return;
+    if (this.#reader !== undefined && this.#lines !== undefined) return this.#lines;
     this.#reader = readline.createInterface({ input: this.#input, terminal: false });
     this.#lines = this.#reader[Symbol.asyncIterator]();
+    return this.#lines;
   }
 }
 
-module.exports = { TerminalLines };
+exports.TerminalLines = TerminalLines;

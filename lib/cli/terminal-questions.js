@@ -2,6 +2,13 @@
 
 // Asks the questions of `AskUserQuestion` on the terminal, or over pipes, one line for each answer.
 
+/**
+ * @import { HostHandlers, UserQuestion } from "../types/handlers"
+ * @import { Output } from "./terminal.js"
+ * @import { TerminalLines } from "./terminal-lines.js"
+ * @typedef {string | string[]} Answer
+ */
+
 const { inLine } = require("./terminal.js");
 
 /** How often a line that is no answer is asked for again. */
@@ -13,14 +20,16 @@ const MAX_ANSWER = 10_000;
  * Makes `handlers.askUser`. Questions go to standard error, so that standard output has nothing but the
  * result.
  *
- * @param lines where answers come from, a `TerminalLines`
- * @param output what the questions are written to
+ * @param {TerminalLines} lines where answers come from
+ * @param {Output} output where the questions are written
+ * @returns {NonNullable<HostHandlers["askUser"]>}
  */
 function askOnTerminal(lines, output) {
   return async (questions, { signal }) => {
+    /** @type {Record<string, Answer>} */
     const answers = {};
     for (const question of questions) {
-      // Never a setter of Object.prototype, whatever the question is called.
+      // Defined, because an assignment could call a setter such as `__proto__`.
       const value = await answerTo(question, () => lines.next(signal), output);
       Object.defineProperty(answers, question.question, { value, enumerable: true });
     }
@@ -28,6 +37,12 @@ function askOnTerminal(lines, output) {
   };
 }
 
+/**
+ * @param {UserQuestion} question
+ * @param {() => Promise<string | undefined>} nextLine
+ * @param {Output} output
+ * @returns {Promise<Answer>}
+ */
 async function answerTo(question, nextLine, output) {
   output.write(describe(question));
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -37,12 +52,13 @@ async function answerTo(question, nextLine, output) {
       throw new Error("the questions were not answered: standard input has ended");
     }
     const { answer, problem } = readAnswer(question, line);
-    if (problem === undefined) return answer;
+    if (answer !== undefined) return answer;
     output.write(`${problem}\n`);
   }
   throw new Error(`the questions were not answered: ${MAX_TRIES} lines were no answer`);
 }
 
+/** @param {UserQuestion} question */
 function describe({ header, question, options, multiSelect }) {
   const listed = options.map(
     ({ label, description }, at) => `  ${at + 1}. ${inLine(label)}: ${inLine(description)}`,
@@ -53,7 +69,13 @@ function describe({ header, question, options, multiSelect }) {
   return `\n[${inLine(header)}] ${inLine(question)}\n${listed.join("\n")}\n${how}\n`;
 }
 
-/** Reads a line as an answer, or says what is wrong with it. */
+/**
+ * Reads a line as an answer, or returns what is wrong with it.
+ *
+ * @param {UserQuestion} question
+ * @param {string} line
+ * @returns {{ answer?: Answer, problem?: string }}
+ */
 function readAnswer({ options, multiSelect }, line) {
   if (line.length > MAX_ANSWER) return { problem: `At most ${MAX_ANSWER} characters, please.` };
   // A label may itself have commas.
@@ -62,23 +84,35 @@ function readAnswer({ options, multiSelect }, line) {
     .map((part) => part.trim())
     .filter((part) => part !== "");
   if (parts.length === 0) return { problem: "Please answer the question." };
+  /** @type {string[]} */
   const chosen = [];
   for (const part of parts) {
     const number = /^\d+$/.test(part) ? Number(part) : undefined;
-    if (number !== undefined && (number < 1 || number > options.length)) {
+    const option = number === undefined ? undefined : options[number - 1];
+    if (number !== undefined && option === undefined) {
       return { problem: `There is no option ${part}; there are 1 to ${options.length}.` };
     }
-    const answer = number === undefined ? labelOf(options, part) : options[number - 1].label;
+    const answer = option?.label ?? labelOf(options, part);
     if (!chosen.includes(answer)) chosen.push(answer);
   }
   return { answer: multiSelect ? chosen : chosen[0] };
 }
 
-/** The label that a person has typed in another case; else what was typed. */
+/**
+ * The label that a person has typed in another case; else what was typed.
+ *
+ * @param {UserQuestion["options"]} options
+ * @param {string} typed
+ * @returns {string}
+ */
 function labelOf(options, typed) {
   return options.find(({ label }) => isSame(label, typed))?.label ?? typed;
 }
 
+/**
+ * @param {string} label
+ * @param {string} typed
+ */
 function isSame(label, typed) {
   return inLine(label).toLowerCase() === inLine(typed).toLowerCase();
 }

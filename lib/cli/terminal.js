@@ -2,6 +2,11 @@
 
 // What the command line writes to, and how it looks there.
 
+/**
+ * @typedef {{ out: Output, err: Output, hasPerson: boolean }} Terminal
+ * @typedef {keyof typeof STYLES} Style
+ */
+
 const { stripVTControlCharacters } = require("node:util");
 
 const STYLES = {
@@ -23,11 +28,15 @@ class Output {
   #stream;
   #hasColour;
 
+  /**
+   * @param {NodeJS.WriteStream} stream
+   * @param {NodeJS.ProcessEnv} environment
+   */
   constructor(stream, environment) {
     this.#stream = stream;
     this.#hasColour = wantsColour(environment) ?? (this.isTerminal && environment.TERM !== "dumb");
-    // Whoever reads may stop reading, as `head` does. That is no error, and nobody is left to tell.
-    stream.on("error", (error) => {
+    // The reader may close the stream, as `head` does. That is no error.
+    stream.on("error", (/** @type {NodeJS.ErrnoException} */ error) => {
       if (error.code !== "EPIPE") throw error;
       process.exit();
     });
@@ -47,6 +56,7 @@ class Output {
     return Math.min(Number.isFinite(this.columns) ? this.columns : USUAL_WIDTH, WIDEST);
   }
 
+  /** @param {string} text */
   write(text) {
     this.#stream.write(text);
   }
@@ -55,18 +65,28 @@ class Output {
     this.write(`${text}\n`);
   }
 
+  /** @param {unknown} value */
   json(value) {
     this.line(JSON.stringify(value, null, 2));
   }
 
-  /** The text in a style, where colours are wanted. */
+  /**
+   * The text in a style, where colours are wanted.
+   *
+   * @param {Style} style
+   * @param {string} text
+   */
   styled(style, text) {
     if (!this.#hasColour || text === "") return text;
     const [on, off] = STYLES[style];
     return `\u001B[${on}m${text}\u001B[${off}m`;
   }
 
-  /** A diff, in colours where they are wanted. The text has to be escaped. */
+  /**
+   * A diff, in colours where they are wanted. The text has to be escaped.
+   *
+   * @param {string} text
+   */
   diff(text) {
     return text
       .split("\n")
@@ -75,6 +95,10 @@ class Output {
   }
 }
 
+/**
+ * @param {string} line
+ * @returns {[style: Style, line: string]}
+ */
 function styleOfDiff(line) {
   if (/^(?:---|\+\+\+) /.test(line)) return ["bold", line];
   if (line.startsWith("@@")) return ["cyan", line];
@@ -83,31 +107,46 @@ function styleOfDiff(line) {
   return ["dim", line];
 }
 
-/** Whether the environment asks for colours, or for none; `undefined` if it says nothing. */
+/**
+ * Whether the environment asks for colours, or for none; `undefined` if it says nothing.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ */
 function wantsColour({ FORCE_COLOR, NO_COLOR }) {
   if (FORCE_COLOR !== undefined) return !["0", "false"].includes(FORCE_COLOR);
   return NO_COLOR ? false : undefined;
 }
 
 /**
- * Makes a text safe to show: nothing in it can act on a terminal or hide. The addon does it; where it does not
- * load, escape sequences are removed.
+ * Makes a text safe to show: it cannot control a terminal or hide characters. If the addon does not load,
+ * escape sequences are removed instead.
+ *
+ * @param {string} text
  */
 function escaped(text) {
   try {
-    return require("../output-formatter.js").OutputFormatter.formatForDisplay(text);
+    return require("../registry/output-formatter.js").OutputFormatter.formatForDisplay(text);
   } catch {
     // eslint-disable-next-line no-control-regex
     return stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, "");
   }
 }
 
-/** The same, in one line. */
+/**
+ * The same, in one line.
+ *
+ * @param {string} text
+ */
 function inLine(text) {
   return escaped(text.replaceAll(/\s+/g, " ").trim());
 }
 
-/** Standard output and standard error, and whether a person sits before them. */
+/**
+ * Standard output and standard error, and whether a person can be asked there.
+ *
+ * @param {NodeJS.Process} process
+ * @returns {Terminal}
+ */
 function openTerminal(process) {
   const out = new Output(process.stdout, process.env);
   const err = new Output(process.stderr, process.env);
@@ -116,4 +155,7 @@ function openTerminal(process) {
   return { out, err, hasPerson };
 }
 
-module.exports = { escaped, inLine, openTerminal };
+exports.Output = Output;
+exports.escaped = escaped;
+exports.inLine = inLine;
+exports.openTerminal = openTerminal;

@@ -6,20 +6,30 @@ const WIDE =
   /[\u{1100}-\u{115F}\u{2E80}-\u{303E}\u{3041}-\u{A4CF}\u{AC00}-\u{D7A3}\u{F900}-\u{FAFF}\u{FE30}-\u{FE6F}\u{FF00}-\u{FF60}\u{FFE0}-\u{FFE6}\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 const NARROW = /[\p{Mn}\p{Me}]/u;
 
-/** The columns that a text without escape sequences takes. */
+/**
+ * The columns that a text without escape sequences takes.
+ *
+ * @param {string} text
+ */
 function widthOf(text) {
   let width = 0;
   for (const sign of text) width += widthOfSign(sign);
   return width;
 }
 
+/** @param {string} sign */
 function widthOfSign(sign) {
   if (sign < "\u0300") return 1;
   if (NARROW.test(sign)) return 0;
   return WIDE.test(sign) ? 2 : 1;
 }
 
-/** The text, cut so that it takes at most this many columns. */
+/**
+ * The text, cut so that it takes at most this many columns.
+ *
+ * @param {string} text
+ * @param {number} columns
+ */
 function fitted(text, columns) {
   if (widthOf(text) <= columns) return text;
   let cut = "";
@@ -32,13 +42,24 @@ function fitted(text, columns) {
   return columns < 1 ? "" : `${cut.trimEnd()}…`;
 }
 
-/** The text with blanks behind it, so that it takes this many columns. */
+/**
+ * The text with blanks behind it, so that it takes this many columns.
+ *
+ * @param {string} text
+ * @param {number} columns
+ */
 function padded(text, columns) {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** The text in lines of at most this many columns, broken at blanks. */
+/**
+ * The text in lines of at most this many columns, broken at blanks.
+ *
+ * @param {string} text
+ * @param {number} columns
+ */
 function wrapped(text, columns) {
+  /** @type {string[]} */
   const lines = [];
   let line = "";
   for (const word of text.split(" ")) {

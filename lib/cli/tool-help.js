@@ -2,6 +2,14 @@
 
 // Describes a tool and its parameters, for `call TOOL --help`.
 
+/**
+ * @import { InputSchema } from "../types/schemas"
+ * @import { Values } from "./commands.js"
+ * @import { Pair } from "./help.js"
+ * @import { Schema } from "./schema-types.js"
+ * @import { Output, Terminal } from "./terminal.js"
+ */
+
 const { knownTool } = require("./call.js");
 const { rows } = require("./help.js");
 const { withRegistry } = require("./opened-registry.js");
@@ -13,6 +21,12 @@ const { ALL_SETS, firstSentence } = require("./tools.js");
 /** How many values of a choice are listed. */
 const MAX_CHOICES = 12;
 
+/**
+ * @param {string} name
+ * @param {Values} values
+ * @param {Terminal} terminal
+ * @returns {Promise<string>}
+ */
 function toolHelp(name, values, terminal) {
   const { out } = terminal;
   return withRegistry(values, terminal, { sets: ALL_SETS }, (registry) => {
@@ -33,11 +47,16 @@ function toolHelp(name, values, terminal) {
   });
 }
 
+/**
+ * @param {Schema} schema
+ * @param {Output} out
+ */
 function parameterRows(schema, out) {
   const required = requiredOf(schema, schema);
   const properties = branchesOf(schema, schema).flatMap((it) =>
     Object.entries(it.properties ?? {}),
   );
+  /** @type {Pair[]} */
   const pairs = properties.map(([name, property]) => [
     inLine(`${name}=${kindOf(property, schema)}`),
     inLine(`${required.has(name) ? "(required) " : ""}${property.description ?? ""}`),
@@ -45,7 +64,13 @@ function parameterRows(schema, out) {
   return rows(pairs, out);
 }
 
-/** The type of a parameter in one word, or its values. */
+/**
+ * The type of a parameter in one word, or its values.
+ *
+ * @param {Schema} schema
+ * @param {Schema} root
+ * @returns {string}
+ */
 function kindOf(schema, root) {
   const choices = branchesOf(schema, root).flatMap((it) => it.enum ?? []);
   if (choices.length > 0) {

@@ -1,15 +1,27 @@
 "use strict";
 
+/**
+ * @import { ToolsetName } from "../types/options"
+ * @import { RegisteredToolInfo } from "../types/tools"
+ * @import { CommandCall } from "./commands.js"
+ * @import { Output, Style } from "./terminal.js"
+ */
+
 const { withRegistry } = require("./opened-registry.js");
 const { inLine } = require("./terminal.js");
 const { fitted, padded, widthOf } = require("./text-width.js");
 
-/** The sets whose tools are listed, and can be called, if none is named. */
+/**
+ * The sets whose tools are listed, and can be called, if none is named.
+ *
+ * @type {ToolsetName[]}
+ */
 const ALL_SETS = ["claude", "classic", "project"];
 
 /** Descriptions narrower than this say nothing. */
 const NARROWEST = 20;
 
+/** @param {CommandCall} call */
 function run({ values, operands, terminal }) {
   return withRegistry(values, terminal, { sets: ALL_SETS }, (registry) => {
     const words = operands.map((word) => word.toLowerCase());
@@ -24,14 +36,22 @@ function run({ values, operands, terminal }) {
   });
 }
 
+/**
+ * @param {RegisteredToolInfo} tool
+ * @param {string[]} words
+ */
 function hasAll({ name, title, description }, words) {
   const text = `${name} ${title} ${description}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
+/**
+ * @param {RegisteredToolInfo[]} tools
+ * @param {Output} out
+ */
 function showTools(tools, out) {
   const width = Math.max(...tools.map(({ name }) => widthOf(inLine(name))));
-  const groups = Map.groupBy?.(tools, groupOf) ?? groupedBy(tools, groupOf);
+  const groups = groupedBy(tools, groupOf);
   let isFirst = true;
   for (const [group, members] of groups) {
     if (!isFirst) out.line();
@@ -41,7 +61,13 @@ function showTools(tools, out) {
   }
 }
 
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => string} key
+ */
 function groupedBy(items, key) {
+  /** @type {Map<string, T[]>} */
   const groups = new Map();
   for (const item of items) {
     const group = key(item);
@@ -50,23 +76,32 @@ function groupedBy(items, key) {
   return groups;
 }
 
+/** @param {RegisteredToolInfo} tool */
 function groupOf({ source, toolset, pluginName, serverName }) {
-  if (source === "builtin") return toolset;
+  if (source === "builtin") return toolset ?? source;
   if (source === "plugin") return inLine(`plugin ${pluginName}`);
   if (source === "mcp") return inLine(`MCP server ${serverName}`);
   return source;
 }
 
+/** @type {Record<RegisteredToolInfo["risk"], Style>} */
+const RISK_STYLES = { none: "dim", low: "dim", medium: "yellow", high: "red", critical: "red" };
+
+/**
+ * @param {RegisteredToolInfo} tool
+ * @param {number} width
+ * @param {Output} out
+ */
 function row({ name, description, risk, disabled }, width, out) {
   const mark = padded(disabled ? "off" : risk, 8);
   const room = Math.max(NARROWEST, out.columns - width - 14);
   const text = fitted(inLine(firstSentence(description)), room);
-  const style = { high: "red", critical: "red", medium: "yellow" }[risk] ?? "dim";
-  return `  ${padded(inLine(name), width)}  ${out.styled(disabled ? "dim" : style, mark)}  ${text}`;
+  return `  ${padded(inLine(name), width)}  ${out.styled(disabled ? "dim" : RISK_STYLES[risk], mark)}  ${text}`;
 }
 
+/** @param {string} description */
 function firstSentence(description) {
-  return description.split(/(?<=\.)\s/, 1)[0];
+  return description.split(/(?<=\.)\s/, 1)[0] ?? "";
 }
 
 module.exports = { ALL_SETS, firstSentence, run, showTools };

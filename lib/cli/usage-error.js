@@ -1,6 +1,10 @@
 "use strict";
 
-/** The exit codes of the command line. Help lists them. */
+/**
+ * The exit codes of the command line. Help lists them.
+ *
+ * @type {[code: number, meaning: string][]}
+ */
 const EXIT_CODES = [
   [0, "it worked"],
   [1, "it did not: the tool failed, a check found something, or the program could not start"],
@@ -13,9 +17,11 @@ class UsageError extends Error {
   exitCode = 2;
 }
 
-/** An error that is known to be told in full: it needs no advice about the command line. */
+/** An error whose message needs no advice about the command line. */
 class CommandError extends Error {
   exitCode = 1;
 }
 
-module.exports = { CommandError, EXIT_CODES, UsageError };
+exports.CommandError = CommandError;
+exports.EXIT_CODES = EXIT_CODES;
+exports.UsageError = UsageError;

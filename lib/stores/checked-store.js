@@ -1,23 +1,44 @@
 "use strict";
 
+/**
+ * @import { KeyValueStore, StoredValue, StorePage } from "../types/stores"
+ * @typedef {object} Operations what a server does; `waiting` is aborted when the caller no longer waits
+ * @property {(key: string, waiting: AbortSignal) => Promise<StoredValue | undefined>} get
+ * @property {(change: Change, waiting: AbortSignal) => Promise<boolean>} set
+ * @property {(request: { key: string, expected: string | undefined }, waiting: AbortSignal) => Promise<boolean>} delete
+ * @property {(request: ListRequest, waiting: AbortSignal) => Promise<StorePage>} list
+ * @typedef {{ key: string, value: string, version: string, expected: string | undefined }} Change
+ * @typedef {{ prefix: string, after: string | undefined, limit: number, keysOnly: boolean }} ListRequest
+ */
+
 const { randomUUID } = require("node:crypto");
-const { ToolError, abortError, firstLineOf, shown } = require("../errors.js");
+const { ToolError, abortError, firstLineOf, shown } = require("../boundary/errors.js");
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 /** A registry waits a second longer, and ten minutes at most. */
 const MAX_TIMEOUT_MS = 599_000;
 
-/** After a failed change nobody knows whether the server has made it: it may have, before it was lost. */
+/** Added to the error of a change: the server may have made the change before the connection was lost. */
 const AFTER_CHANGE = "; the change may have been made, look at the value before changing it again";
 
 /**
- * A store over the operations of a server. It checks what they are given, makes the versions, and ends each
- * operation in time, whatever the client does: clients queue without end while a server is gone.
+ * A store over the operations of a server. It checks the arguments, makes the versions, and ends each
+ * operation in time. A client alone would queue operations without end while its server is gone.
+ *
+ * @param {string} server
+ * @param {number} timeoutMs
+ * @param {Operations} operations
+ * @returns {KeyValueStore}
  */
 function checkedStore(server, timeoutMs, operations) {
+  /**
+   * @template T
+   * @param {(waiting: AbortSignal) => Promise<T>} work
+   * @param {AbortSignal | undefined} signal
+   */
   const run = (work, signal, hint = "") => inTime({ server, timeoutMs, hint, work, signal });
   return {
-    // What a registry waits: longer than we do, so that the error says which server was slow.
+    // A registry waits longer than this store, so that the error names the server that was slow.
     timeoutMs: timeoutMs + 1_000,
 
     async get(key, options) {
@@ -29,7 +50,7 @@ function checkedStore(server, timeoutMs, operations) {
       checkText("the key", key);
       checkText("the value", value);
       checkExpected(expected);
-      // Not a counter of the server: one that lost its last seconds would give a version again.
+      // Not a counter of the server: after a crash, the counter could give the same version again.
       const version = randomUUID();
       const change = { key, value, version, expected: expected ?? undefined };
       const isStored = await run(
@@ -52,9 +73,10 @@ function checkedStore(server, timeoutMs, operations) {
 
     async list(prefix, options) {
       checkText("the prefix", prefix);
+      /** @type {Partial<import("../types/stores").StoreListOptions>} */
       const { after, limit, keysOnly = false, signal } = options ?? {};
       if (after !== undefined && after !== null) checkText("`after`", after);
-      if (!Number.isSafeInteger(limit) || limit < 1) {
+      if (limit === undefined || !Number.isSafeInteger(limit) || limit < 1) {
         throw invalid(`\`limit\` must be a whole number from 1, got ${shown(limit)}`);
       }
       const request = { prefix, after: after ?? undefined, limit, keysOnly };
@@ -73,43 +95,70 @@ function readTimeout(timeoutMs = DEFAULT_TIMEOUT_MS) {
   return timeoutMs;
 }
 
-/** Settles with the work, or rejects when time is up or `signal` aborts; `waiting` aborts in both cases. */
+/**
+ * Settles with the work, or rejects when time is up or `signal` aborts; `waiting` aborts in both cases.
+ *
+ * @template T
+ * @param {object} operation
+ * @param {string} operation.server
+ * @param {number} operation.timeoutMs
+ * @param {string} operation.hint
+ * @param {(waiting: AbortSignal) => Promise<T>} operation.work
+ * @param {AbortSignal | undefined} operation.signal
+ * @returns {Promise<T>}
+ */
 function inTime({ server, timeoutMs, hint, work, signal }) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortError(signal.reason));
     const waiting = new AbortController();
-    const settle = (how, value) => {
+    const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      how(value);
     };
-    const giveUp = (error) => {
-      settle(reject, error);
+    const giveUp = (/** @type {ToolError} */ error) => {
+      settle();
+      reject(error);
       waiting.abort(error);
     };
-    const onAbort = () => giveUp(abortError(signal.reason));
+    const onAbort = () => giveUp(abortError(signal?.reason));
     const timer = setTimeout(() => {
       const message = `the store in ${server} did not answer within ${timeoutMs} ms${hint}`;
       giveUp(new ToolError("TimeoutError", message));
     }, timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
-    // What comes after time was up, an error included, changes nothing any more.
-    Promise.resolve()
-      .then(() => work(waiting.signal))
-      .then(
-        (value) => settle(resolve, value),
-        (cause) => settle(reject, failure(server, cause, hint)),
-      );
+    // A result or error that comes after the time limit has no effect: the promise is settled.
+    const attempt = async () => {
+      try {
+        const value = await work(waiting.signal);
+        settle();
+        resolve(value);
+      } catch (cause) {
+        settle();
+        reject(failure(server, cause, hint));
+      }
+    };
+    void attempt();
   });
 }
 
+/**
+ * @param {string} server
+ * @param {unknown} cause
+ * @param {string} hint
+ */
 function failure(server, cause, hint) {
   // When no address answers, Node's message is empty and its code says why.
-  const reason = cause?.message === "" && cause.code ? String(cause.code) : firstLineOf(cause);
+  const { message, code } = /** @type {{ message?: unknown, code?: unknown }} */ (cause ?? {});
+  const reason = message === "" && code ? String(code) : firstLineOf(cause);
   return new ToolError("ToolFailed", `the store in ${server} failed: ${reason}${hint}`, { cause });
 }
 
-/** Refuses what a server would not give back as it was: PostgreSQL has no NUL, and UTF-8 no half characters. */
+/**
+ * Refuses a text that a server would change: PostgreSQL has no NUL, and UTF-8 has no lone surrogates.
+ *
+ * @param {string} what
+ * @param {string} text
+ */
 function checkText(what, text) {
   if (typeof text !== "string") throw invalid(`${what} must be a string, got ${shown(text)}`);
   if (text.includes("\0")) throw invalid(`${what} has a NUL character; leave it out`);
@@ -118,16 +167,22 @@ function checkText(what, text) {
   }
 }
 
+/** @param {string | null | undefined} expected */
 function checkExpected(expected) {
   if (expected === undefined || expected === null) return;
   checkText("the expected version", expected);
 }
 
+/** @param {string} message */
 function invalid(message) {
   return new ToolError("ValidationError", message);
 }
 
-/** The error of a store that cannot be made. */
+/**
+ * The error of a store that cannot be made.
+ *
+ * @param {string} message
+ */
 function wrongOption(message) {
   return new ToolError("InvalidOptions", message);
 }

@@ -27,14 +27,15 @@ export interface PostgresStoreOptions {
  * A store in a table of PostgreSQL 11 or newer, for the option `store` of a registry: all registries with the
  * same table share their memories, todos and settings.
  *
- * They also share what belongs to "the user", memories and kept grants: where several people use one server, give
- * each of them a `table` of their own.
+ * They also share what belongs to "the user", memories and kept grants. If several people use one server, give
+ * each of them another `table`.
  *
- * The connection stays yours: close it after the registry, and listen for the `error` events of a `Pool`, or
- * `pg` ends the process when the server goes away. While the server is gone or slow, operations fail in
- * `timeoutMs`; when it is back, they work again. A `Client` of `pg` never connects again: use a `Pool`.
+ * The host owns the connection. Close it after the registry, and listen for the `error` events of a `Pool`:
+ * without a listener, `pg` ends the process when the connection is lost. While the server is down or slow,
+ * operations fail within `timeoutMs`; they work again when it is back. A `Client` of `pg` never reconnects: use
+ * a `Pool`.
  *
- * What was acknowledged survives a crash of the server unless `synchronous_commit` or `fsync` is off.
+ * Acknowledged changes survive a crash of the server unless `synchronous_commit` or `fsync` is off.
  *
  * @example
  * const pool = new Pool({ connectionString: "postgres://…" }).on("error", console.error);

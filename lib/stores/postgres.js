@@ -1,6 +1,13 @@
 "use strict";
 
-const { shown } = require("../errors.js");
+/**
+ * @import { KeyValueStore } from "../types/stores"
+ * @import { PgClient, PostgresClient, PostgresStoreOptions } from "./postgres.js"
+ * @typedef {{ key: string, value: string, version: string, total: number }} Row
+ * @typedef {(statement: string, values: string[], waiting: AbortSignal) => Promise<Row[]>} Query
+ */
+
+const { shown } = require("../boundary/errors.js");
 const { checkedStore, readTimeout, wrongOption } = require("./checked-store.js");
 const { keyRange } = require("./key-order.js");
 
@@ -8,19 +15,29 @@ const { keyRange } = require("./key-order.js");
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 const UNDEFINED_TABLE = "42P01";
-/** What processes are told that make the same table at the same moment: it is there by now. */
+/** Errors when several processes make the same table at the same moment. The table exists by then. */
 const MADE_BY_ANOTHER = ["23505", "42P07", "42710"];
-/** In stricter isolation levels than the default: somebody else changed the row, and nothing was done. */
+/** In stricter isolation levels than the default: the row was changed by others, and nothing was done. */
 const CHANGED_BY_ANOTHER = "40001";
 
-/** A store in a table of PostgreSQL, over the client that the host already has. See postgres.d.ts. */
+/**
+ * A store in a table of PostgreSQL, over the client that the host already has. See postgres.d.ts.
+ *
+ * @param {PgClient | PostgresClient} client
+ * @param {PostgresStoreOptions} options
+ * @returns {KeyValueStore}
+ */
 function postgresStore(client, options = {}) {
   const timeoutMs = readTimeout(options?.timeoutMs);
   const query = queryOf(client, timeoutMs);
   const table = quoted(options?.table);
 
-  // Tried first and made only when missing, because a role that may use the table may not be one that may
-  // make it.
+  /**
+   * Runs a statement, and makes the table only if it is missing: a role that may use the table need not
+   * have the right to make it.
+   *
+   * @type {Query}
+   */
   async function rowsOf(statement, values, waiting) {
     try {
       return await query(statement, values, waiting);
@@ -31,6 +48,7 @@ function postgresStore(client, options = {}) {
     return query(statement, values, waiting);
   }
 
+  /** @param {AbortSignal} waiting */
   async function makeTable(waiting) {
     try {
       // "C" sorts by bytes, whatever the language of the database.
@@ -48,7 +66,13 @@ function postgresStore(client, options = {}) {
     }
   }
 
-  /** Whether a statement that changes at most one row has changed it. */
+  /**
+   * Whether a statement that changes at most one row has changed it.
+   *
+   * @param {string} statement
+   * @param {string[]} values
+   * @param {AbortSignal} waiting
+   */
   async function changes(statement, values, waiting) {
     try {
       return (await rowsOf(`${statement} RETURNING key`, values, waiting)).length === 1;
@@ -85,7 +109,7 @@ function postgresStore(client, options = {}) {
       }
       for (;;) {
         if (await changes(statement, [key], waiting)) return true;
-        // Nothing to delete, or somebody changed it at this moment.
+        // Nothing to delete, or the row was changed at this moment.
         const found = `SELECT 1 AS found FROM ${table} WHERE key = $1`;
         if ((await rowsOf(found, [key], waiting)).length === 0) return false;
       }
@@ -93,7 +117,7 @@ function postgresStore(client, options = {}) {
     async list({ prefix, after, limit, keysOnly }, waiting) {
       const { from, includesFrom, end } = keyRange(prefix, after);
       const isBefore = end === undefined ? "" : "AND key < $2";
-      // The window sees one row more than the page has, and ends the page where its values get large.
+      // The subquery returns one row more than the page has. The page ends early if its values get large.
       const rows = await rowsOf(
         `SELECT key, version, total${keysOnly ? "" : ", value"} FROM (
           SELECT *,
@@ -113,32 +137,40 @@ function postgresStore(client, options = {}) {
       const entries = rows.map(({ key, version, value }) =>
         keysOnly ? { key, version } : { key, version, value },
       );
-      return { entries, hasMore: rows.length > 0 && rows[0].total > rows.length };
+      return { entries, hasMore: (rows[0]?.total ?? 0) > rows.length };
     },
   });
 }
 
 /**
- * How a statement is run with this client: a function of the statement, its values and a signal that aborts
- * when nobody waits any more.
+ * How a statement is run with this client: a function of the statement, its values and a signal that is
+ * aborted when the caller no longer waits.
+ *
+ * @param {PgClient | PostgresClient} client
+ * @param {number} timeoutMs
+ * @returns {Query}
  */
 function queryOf(client, timeoutMs) {
   if (typeof client === "function" && typeof client.unsafe === "function") {
-    const adapter = client.options?.adapter;
+    /** @type {PostgresClient & { options?: { adapter?: string } }} */
+    const { options } = client;
+    const adapter = options?.adapter;
     if (adapter !== undefined && adapter !== "postgres") {
       throw wrongOption(`postgresStore needs PostgreSQL, got a client of \`${adapter}\``);
     }
-    // postgres.js and Bun.sql. "Unsafe" is a text with values beside it; none of ours is in the text.
-    return (statement, values, waiting) => {
+    // postgres.js and Bun.sql. "Unsafe" only means that the statement is a plain text. Our values are passed beside it.
+    return async (statement, values, waiting) => {
       waiting.throwIfAborted();
-      return client.unsafe(statement, values);
+      return /** @type {Row[]} */ (await client.unsafe(statement, values));
     };
   }
-  if (typeof client?.query === "function" && typeof client.connect === "function") {
+  if (isPg(client)) {
+    /** @type {Query} */
     const query = async (text, values, waiting) => {
       waiting.throwIfAborted();
       // Its own limit makes a pool drop a connection that does not answer, instead of waiting for it.
-      return (await client.query({ text, values, query_timeout: timeoutMs })).rows;
+      const config = { text, values, query_timeout: timeoutMs };
+      return /** @type {Row[]} */ ((await client.query(config)).rows);
     };
     // pg. A pool counts its connections; a client is one, and from pg 9 on takes one query at a time.
     return typeof client.totalCount === "number" ? query : oneByOne(query);
@@ -148,8 +180,29 @@ function queryOf(client, timeoutMs) {
   );
 }
 
-/** A function that begins each call when the one before has ended. */
+/**
+ * @param {unknown} client
+ * @returns {client is PgClient & { totalCount?: unknown }}
+ */
+function isPg(client) {
+  return (
+    typeof client === "object" &&
+    client !== null &&
+    "query" in client &&
+    typeof client.query === "function" &&
+    "connect" in client &&
+    typeof client.connect === "function"
+  );
+}
+
+/**
+ * A function that begins each call when the one before has ended.
+ *
+ * @param {Query} work
+ * @returns {Query}
+ */
 function oneByOne(work) {
+  /** @type {Promise<unknown>} */
   let last = Promise.resolve();
   return (...args) => {
     const next = last.then(() => work(...args));
@@ -158,12 +211,22 @@ function oneByOne(work) {
   };
 }
 
-/** Whether PostgreSQL answered with this code. Bun has it in `errno`, the others in `code`. */
+/**
+ * Whether PostgreSQL answered with this code. Bun has it in `errno`, the others in `code`.
+ *
+ * @param {unknown} error
+ * @param {string} state
+ */
 function hasState(error, state) {
-  return error?.code === state || error?.errno === state;
+  const { code, errno } = /** @type {{ code?: unknown, errno?: unknown }} */ (error ?? {});
+  return code === state || errno === state;
 }
 
-/** The table as it is written in a statement. */
+/**
+ * The table as it is written in a statement.
+ *
+ * @param {string} [table]
+ */
 function quoted(table = "toolwright_store") {
   const parts = typeof table === "string" ? table.split(".") : [];
   const areNames = parts.every((part) => /^[A-Za-z_][\w$]{0,62}$/.test(part));

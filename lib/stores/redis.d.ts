@@ -33,16 +33,16 @@ export interface RedisStoreOptions {
  * A store in Redis 6.2 or newer, or Valkey, for the option `store` of a registry: all registries with the
  * same server and prefix share their memories, todos and settings.
  *
- * They also share what belongs to "the user", memories and kept grants: where several people use one server, give
- * each of them a `prefix` of their own.
+ * They also share what belongs to "the user", memories and kept grants. If several people use one server, give
+ * each of them another `prefix`.
  *
- * The connection stays yours: open it before, close it afterwards, and listen for its `error` events, or
- * `redis` ends the process when the server goes away. While the server is gone or slow, operations fail in
- * `timeoutMs`; when it is back and the client has connected again, they work again.
+ * The host owns the connection. Open it before the registry, close it afterwards, and listen for its `error`
+ * events: without a listener, `redis` ends the process when the connection is lost. While the server is down or
+ * slow, operations fail within `timeoutMs`; they work again when the client has reconnected.
  *
- * What Redis has acknowledged survives a crash of the server only with `appendonly yes` and
- * `appendfsync always`; with `everysec` the last second is lost. `maxmemory-policy` must not be one of
- * `allkeys-…`, which delete values that were not used lately.
+ * Acknowledged changes survive a crash of the server only with `appendonly yes` and `appendfsync always`; with
+ * `everysec` the last second is lost. `maxmemory-policy` must not be one of `allkeys-…`, which delete values
+ * that were not used lately.
  *
  * @example
  * const client = await createClient({ url: "redis://…" }).on("error", console.error).connect();

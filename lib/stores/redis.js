@@ -1,7 +1,14 @@
 "use strict";
 
+/**
+ * @import { KeyValueStore, StoreEntry } from "../types/stores"
+ * @import { BunRedisClient, IoredisClient, NodeRedisClient, RedisStoreOptions } from "./redis.js"
+ * @typedef {string | Uint8Array} Reply
+ * @typedef {(script: string, keys: string[], values: string[], waiting: AbortSignal) => Promise<unknown>} Evaluate
+ */
+
 const { randomUUID } = require("node:crypto");
-const { shown } = require("../errors.js");
+const { shown } = require("../boundary/errors.js");
 const { checkedStore, readTimeout, wrongOption } = require("./checked-store.js");
 const { keyRange } = require("./key-order.js");
 
@@ -11,9 +18,9 @@ const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 // Each operation is one script, which Redis runs as a whole. Everything of a store is in three keys: the
 // values, their versions, and the names in order. The hash tag in braces keeps them on one node of a cluster.
 //
-// A client may send a script again when it has lost the connection before the answer (ioredis does). If
-// somebody else has changed the value in between, the second run could not tell that the first one worked,
-// and the caller would make its change twice. So every change leaves a note for as long as anybody waits.
+// A client may send a script again if it has lost the connection before the answer (ioredis does). If another
+// process has changed the value in between, the second run could not know that the first one succeeded, and the
+// caller would make its change twice. So every change leaves a note, which expires with the time limit.
 const GET = `
 local version = redis.call('HGET', KEYS[2], ARGV[1])
 if not version then return {} end
@@ -58,13 +65,32 @@ for index = 1, math.min(#keys, limit) do
 end
 return page`;
 
-/** A store in Redis or Valkey, over the client that the host already has. See redis.d.ts. */
+/**
+ * A store in Redis or Valkey, over the client that the host already has. See redis.d.ts.
+ *
+ * @param {NodeRedisClient | IoredisClient | BunRedisClient} client
+ * @param {RedisStoreOptions} options
+ * @returns {KeyValueStore}
+ */
 function redisStore(client, options = {}) {
   const evaluate = evaluatorOf(client);
   const prefix = readPrefix(options?.prefix);
   const timeoutMs = readTimeout(options?.timeoutMs);
   const keys = ["values", "versions", "keys"].map((name) => `{${prefix}}:${name}`);
-  const run = (script, values, waiting) => evaluate(script, keys, values, waiting);
+  /**
+   * @param {string} script
+   * @param {string[]} values
+   * @param {AbortSignal} waiting
+   */
+  const run = async (script, values, waiting) =>
+    /** @type {Reply[]} */ (await evaluate(script, keys, values, waiting));
+  /**
+   * @param {string} script
+   * @param {string} key
+   * @param {string | undefined} expected
+   * @param {string[]} rest
+   * @param {AbortSignal} waiting
+   */
   const change = async (script, key, expected, rest, waiting) => {
     const note = `{${prefix}}:done:${randomUUID()}`;
     const condition = expected === undefined ? "" : `=${expected}`;
@@ -74,7 +100,9 @@ function redisStore(client, options = {}) {
   return checkedStore("Redis", timeoutMs, {
     async get(key, waiting) {
       const [version, value] = await run(GET, [key], waiting);
-      return version === undefined ? undefined : { value: text(value), version: text(version) };
+      return version === undefined
+        ? undefined
+        : { value: text(value ?? ""), version: text(version) };
     },
     set: ({ key, value, version, expected }, waiting) =>
       change(SET, key, expected, [version, value], waiting),
@@ -85,38 +113,57 @@ function redisStore(client, options = {}) {
       const upper = end === undefined ? "+" : `(${end}`;
       const values = [lower, upper, String(limit), keysOnly ? "keys" : "values"];
       const [hasMore, ...flat] = await run(LIST, values, waiting);
+      /** @type {StoreEntry[]} */
       const entries = [];
       for (let at = 0; at < flat.length; at += 3) {
-        const entry = { key: text(flat[at]), version: text(flat[at + 1]) };
-        entries.push(keysOnly ? entry : { ...entry, value: text(flat[at + 2]) });
+        const [key = "", version = "", value = ""] = flat.slice(at, at + 3).map(text);
+        entries.push(keysOnly ? { key, version } : { key, version, value });
       }
       return { entries, hasMore: Number(hasMore) === 1 };
     },
   });
 }
 
-/** How a script is run with this client: a function of the script, its keys and its other arguments. */
+/**
+ * How a script is run with this client: a function of the script, its keys and its other arguments.
+ *
+ * @param {NodeRedisClient | IoredisClient | BunRedisClient} client
+ * @returns {Evaluate}
+ */
 function evaluatorOf(client) {
-  const has = (method) => typeof client?.[method] === "function";
-  if (has("eval") && has("defineCommand")) {
+  if (has(client, "eval") && has(client, "defineCommand")) {
     // ioredis.
-    return (script, keys, values) => client.eval(script, keys.length, ...keys, ...values);
+    const redis = /** @type {IoredisClient} */ (client);
+    return (script, keys, values) => redis.eval(script, keys.length, ...keys, ...values);
   }
-  if (has("eval") && has("sendCommand")) {
+  if (has(client, "eval") && has(client, "sendCommand")) {
     // node-redis. The signal takes a script that was not sent yet out of its queue.
+    const redis =
+      /** @type {NodeRedisClient & { withAbortSignal?(signal: AbortSignal): NodeRedisClient }} */ (
+        client
+      );
     return (script, keys, values, waiting) =>
-      (has("withAbortSignal") ? client.withAbortSignal(waiting) : client).eval(script, {
-        keys,
-        arguments: values,
-      });
+      (redis.withAbortSignal?.(waiting) ?? redis).eval(script, { keys, arguments: values });
   }
-  if (has("send") && has("connect")) {
+  if (has(client, "send") && has(client, "connect")) {
     // Bun's own.
+    const redis = /** @type {BunRedisClient} */ (client);
     return (script, keys, values) =>
-      client.send("EVAL", [script, String(keys.length), ...keys, ...values]);
+      redis.send("EVAL", [script, String(keys.length), ...keys, ...values]);
   }
   throw wrongOption(
     `redisStore needs a client of \`redis\` or \`ioredis\`, or Bun's RedisClient, got ${shown(client)}`,
+  );
+}
+
+/**
+ * @param {unknown} client
+ * @param {string} method
+ */
+function has(client, method) {
+  return (
+    typeof (/** @type {Record<string, unknown> | null | undefined} */ (client)?.[method]) ===
+    "function"
   );
 }
 
@@ -129,7 +176,11 @@ function readPrefix(prefix = "toolwright") {
   return prefix;
 }
 
-/** A text of an answer; clients can be set up to give bytes. */
+/**
+ * A text of an answer. Some clients can be configured to return bytes.
+ *
+ * @param {Reply} reply
+ */
 function text(reply) {
   return typeof reply === "string" ? reply : Buffer.from(reply).toString("utf8");
 }

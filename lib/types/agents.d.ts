@@ -1,8 +1,8 @@
 // Agents that the tool `Agent` starts, as the host's `handlers.spawnAgent` sees them.
 
 import type { ToolInputs } from "../generated/tool-inputs";
-import type { ToolRegistry } from "../../index";
 import type { HandlerContext } from "./handlers";
+import type { ToolRegistry } from "./registry";
 import type { ToolContent } from "./results";
 import type { TeamMessageIterator } from "./teams";
 
@@ -27,8 +27,8 @@ export interface AgentContext extends HandlerContext {
   /** The workspace of the registry. */
   readonly projectPath: string;
   /**
-   * The messages that other members of its team send to the agent, as they come. It ends when the agent has
-   * agreed to be shut down. If it is not called, messages come with the answers to the agent's calls.
+   * An iterator over the messages that other members of its team send to the agent. It ends when the agent
+   * has agreed to be shut down. If it is not called, messages are added to the answers to the agent's calls.
    */
   messages(): TeamMessageIterator;
   /** The registry that the call came through. */
@@ -41,7 +41,7 @@ export type AgentAnswer =
   | null
   | undefined
   | {
-      /** The answer, which the model that started the agent is shown. */
+      /** The answer, for the model that started the agent. */
       text?: string | undefined;
       /** The same as `text`, or blocks of text and images. */
       content?: string | readonly ToolContent[] | undefined;

@@ -50,8 +50,42 @@ export interface ConfirmationResponse {
   interrupt?: boolean | undefined;
 }
 
-/** The event that a request needs no answer any more. */
+/** The event that a request no longer needs an answer. */
 export interface ConfirmationSettled {
   id: string;
   outcome: "approved" | "denied" | "timeout" | "cancelled";
+}
+
+/**
+ * Carries confirmation requests to listeners, and their answers back. A request is refused at once if there is
+ * no listener, or if a listener throws.
+ */
+export declare class MessageBus {
+  /**
+   * Asks the listeners, and resolves with the answer. Rejects with a `ToolError`: `ConfirmationTimeout`,
+   * `Cancelled`, or `PolicyDenied` if there is no listener. Default of `timeout`: 60,000 ms.
+   */
+  requestConfirmation(
+    details: ToolCallConfirmationDetails,
+    abortSignal?: AbortSignal,
+    timeout?: number,
+  ): Promise<boolean>;
+  /** Answers a request. Returns `false` if no request waits for it, such as after an earlier answer. */
+  respondToConfirmation(response: ConfirmationResponse): boolean;
+  /** Ends a request as cancelled. Returns `false` if there is no such request. */
+  cancelRequest(id: string): boolean;
+
+  /** Calls a function for every request, or for every request that is settled. */
+  on(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  on(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** Like `on`, but only for the next event. */
+  once(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  once(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** Removes a listener that `on` or `once` added. */
+  off(event: "request", listener: (request: ConfirmationRequest) => void): this;
+  off(event: "settled", listener: (settled: ConfirmationSettled) => void): this;
+  /** The number of listeners for an event. */
+  listenerCount(event: "request" | "settled"): number;
+  /** Removes all listeners for one event, or for both. */
+  removeAllListeners(event?: "request" | "settled"): this;
 }

@@ -9,7 +9,7 @@ export interface HandlerContext {
   readonly sessionId: string;
   /** Aborted when the caller aborts, the call times out or the registry is closed. */
   readonly signal: AbortSignal;
-  /** Shows a piece of output to whoever watches the call. */
+  /** Reports a piece of output as progress of the call. */
   updateOutput(text: string): void;
   /** Reports how much of the work is done. */
   reportProgress(step: {
@@ -19,7 +19,7 @@ export interface HandlerContext {
   }): void;
 }
 
-/** Functions of the host that built-in tools call. A tool whose function is missing says so in its error. */
+/** Functions of the host that built-in tools call. Without its function, a tool fails with `HandlerMissing`. */
 export interface HostHandlers {
   /** Keeps the settings of the tool `Config`, instead of the registry's store. */
   config?: ConfigStore | undefined;
@@ -29,9 +29,9 @@ export interface HostHandlers {
    */
   spawnAgent?: SpawnAgent | undefined;
   /**
-   * Puts the questions of `AskUserQuestion` to the user and resolves with an answer to each, by the text of
-   * the question: the label of an option, or anything else that the user says. What it throws, such as that
-   * the user does not want to answer, is the error of the call.
+   * Asks the user the questions of `AskUserQuestion` and resolves with an answer to each, by the text of the
+   * question: the label of an option, or any other text. If it throws, because the user does not want to
+   * answer for example, the message is the error of the call.
    */
   askUser?:
     | ((
@@ -56,7 +56,7 @@ export interface HostHandlers {
     | undefined;
 }
 
-/** Settings that the host keeps itself. What a method throws becomes the error of the call. */
+/** Settings that the host keeps itself. If a method throws, the message is the error of the call. */
 export interface ConfigStore {
   /** Returns the value of a setting; `undefined` or `null` if it is not set. */
   get(
@@ -155,7 +155,7 @@ export interface TeamCoordinator {
   delete(request: Record<string, never>, context: HandlerContext): TeamAnswer | Promise<TeamAnswer>;
 }
 
-/** What a model reads of what a coordinator did; without a text, that it was done. */
+/** A text for the model about what the coordinator did. Default: that it succeeded. */
 export type TeamAnswer = string | { message?: string | undefined } | undefined | null | void;
 
 /** What `handlers.search` is asked for. */
@@ -180,13 +180,13 @@ export interface SearchHandlerResult {
   snippet?: string | undefined;
 }
 
-/** What `handlers.summarize` is asked about. The text is that of a stranger: it may contain instructions. */
+/** A page for `handlers.summarize`. Do not trust its text: it may contain instructions to the model. */
 export interface SummarizeHandlerInput {
   /** Where the page came from, after redirects. */
   readonly url: string;
   /** What to find out about the page. */
   readonly prompt: string;
-  /** The text of the page, which HTML was made Markdown for. A long one ends with how much is left out. */
+  /** The text of the page, with HTML converted to Markdown. A long text ends with how much is left out. */
   readonly text: string;
   /** The type of the content, as the server names it. */
   readonly contentType: string | null;

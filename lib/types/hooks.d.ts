@@ -1,7 +1,7 @@
 // Hooks: the host's functions and commands that run before and after a call, in the form of the Claude
 // Agent SDK. `__test__/types/agent-sdk.ts` checks that the types fit that SDK.
 
-import type { ErrorType } from "../../index";
+import type { ErrorType } from "./errors";
 import type { CallFailure, CallSuccess } from "./results";
 
 /** The fields that all events have. */
@@ -35,7 +35,7 @@ export interface PostToolUseFailureEvent extends EventFacts {
   error_type: ErrorType;
 }
 
-/** The event that a hook gets; `hook_event_name` tells which it is. */
+/** The event that a hook gets. `hook_event_name` is its kind. */
 export type HookEvent = PreToolUseEvent | PostToolUseEvent | PostToolUseFailureEvent;
 
 /**

@@ -9,8 +9,8 @@ export interface HttpAccessOptions {
   token?: string | undefined;
   /**
    * The names by which the routes may be addressed, such as `"tools.example.com"`, besides those of this
-   * machine's loopback. A request with another name in its address is refused, because a page of some other
-   * site may have its own name point here.
+   * machine's loopback. A request to another name is refused, because another site may let its own name
+   * resolve to this machine (DNS rebinding).
    */
   allowedHosts?: readonly string[] | undefined;
 }
@@ -41,7 +41,7 @@ export interface HttpServeOptions extends HttpAccessOptions {
 export interface RegistryServer {
   /**
    * The address of the page for a person, with the token in its fragment: `http://127.0.0.1:PORT/#token=…`.
-   * Whoever has it can use the tools, so show it only to whom you trust.
+   * It gives access to the tools, so show it only to people you trust.
    */
   readonly url: string;
   /** The address alone, for programs: `http://127.0.0.1:PORT`. */
@@ -51,19 +51,38 @@ export interface RegistryServer {
   readonly host: string;
   readonly token: string;
   /**
-   * A token that opens `/mcp` and nothing else, for MCP clients and registries on other machines: with it they
-   * cannot answer the questions about their own calls. It is made from `token` and stays the same with it.
+   * A token for `/mcp` only, for MCP clients and registries on other machines: with it they cannot approve
+   * their own calls. It is derived from `token`, so the same `token` gives the same `mcpToken`.
    */
   readonly mcpToken: string;
-  /** Has the server keep the process alive, as it does until `unref`. */
+  /** Makes the server keep the process alive again, after `unref`. */
   ref(): this;
   /** Lets the process end although the server is open. */
   unref(): this;
   /**
-   * Takes no more connections, and resolves when those that are there have ended: answers that are under way
-   * have a moment to finish, then their calls are cancelled. Closing the registry closes its servers too.
+   * Accepts no more connections, and resolves when all open ones have ended. Pending answers have a moment to
+   * finish, then their calls are cancelled. Closing the registry closes its servers too.
    */
   close(): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** What `createToolRoutes` needs of a registry. */
+export interface ToolRoutesRegistry {
+  listTools(): readonly object[] | Promise<readonly object[]>;
+  getToolInfo(name: string): object | undefined | Promise<object | undefined>;
+  reloadPlugins(): object | Promise<object>;
+}
+
+/**
+ * REST routes over a registry, as one web-standard handler for `Bun.serve`, Hono and others: `GET /api/tools`,
+ * `GET /api/tools/:name` and `POST /api/tools/reload`. It does not check who asks; do that before it.
+ */
+export declare function createToolRoutes(
+  registry: ToolRoutesRegistry,
+  options?: {
+    /** The path of the list. Default: `"/api/tools"`. */
+    prefix?: string | undefined;
+  },
+): (request: Request) => Promise<Response>;

@@ -1,4 +1,4 @@
-// The index of a workspace, which makes searches read the few files that can match.
+// The index of a workspace. With it, a search reads only the files that can match.
 
 /**
  * When an index is built. `"auto"`: in the background, after a search that took longer than 100 ms. `"on"`: in the
@@ -17,13 +17,14 @@ export interface IndexOptions {
   readonly maxMemoryMb?: number | undefined;
 }
 
-/** How the index of one directory of the workspace stands. */
+/** The state of the index of one directory of the workspace. */
 export interface IndexStatus {
   /** `projectPath`, or one of `additionalDirectories`, without links. */
   readonly root: string;
   /**
-   * `"off"`: none is wanted. `"cold"`: there is none, or it cannot be trusted, and `whyCold` says why; searches read
-   * every file. `"building"`: it is used for what it knows, and learns the rest. `"warm"`: it knows every file.
+   * `"off"`: there is no index by choice. `"cold"`: there is none yet, or it may be outdated, for the reason in
+   * `whyCold`; searches read every file. `"building"`: searches use it for the files that it knows. `"warm"`: it
+   * knows every file.
    */
   readonly state: "off" | "cold" | "building" | "warm";
   /** How many files it knows. */

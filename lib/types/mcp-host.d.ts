@@ -4,7 +4,8 @@
 import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk" with {
   "resolution-mode": "import",
 };
-import type { RegisteredTool } from "../../index";
+import type { DeclarativeTool } from "./invocations";
+import type { HostTool, RegisteredTool } from "./tools";
 
 /** A message of the Model Context Protocol. */
 export interface McpMessage {
@@ -62,3 +63,15 @@ type McpServer = McpSdkServerConfigWithInstance["instance"];
 
 // Declared as a method, so that its parameter may be narrower: the SDK's transports type their messages.
 type MessageListener = { listen(message: unknown): void }["listen"];
+
+/** Makes an in-process MCP server from a few tools, without a registry. */
+export declare function createSdkMcpServer(options: {
+  name: string;
+  /** Default: `"1.0.0"`. */
+  version?: string | undefined;
+  /** A text about the tools as a whole for the client's model. */
+  instructions?: string | undefined;
+  /** Whether results have `structuredContent`; see `ToolRegistryOptions`. */
+  structuredContent?: boolean | undefined;
+  tools?: readonly (HostTool | DeclarativeTool)[] | undefined;
+}): McpSdkServerConfig;

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./schemas";
 
-/** What does the work of a plugin tool. */
+/** The kinds of handlers that a plugin tool can have. */
 export type PluginHandlerType = "shell" | "http" | "file-read";
 
 /** Runs a command. Its output is the answer. */
@@ -61,15 +61,21 @@ export interface PluginConfigFile {
   readonly tools: readonly PluginToolDefinition[];
 }
 
-/** What is wrong with the content of a plugin file, or the content as it is used. */
+/** The errors in the content of a plugin file, or the content as it is used. */
 export interface PluginConfigValidation {
   valid: boolean;
   errors: string[];
   config?: PluginConfigFile;
 }
 
-/** What is wrong with the definition of a plugin tool. */
+/** The errors in the definition of a plugin tool. */
 export interface PluginToolValidation {
   valid: boolean;
   errors: string[];
 }
+
+/** Checks the content of a plugin file as loading it does, without the file. */
+export declare function validatePluginConfigFile(data: unknown): PluginConfigValidation;
+
+/** Checks the definition of one plugin tool. */
+export declare function validatePluginToolDefinition(data: unknown): PluginToolValidation;

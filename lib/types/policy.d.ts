@@ -1,5 +1,7 @@
 // The rules of a policy, and the decisions that it makes.
 
+import type { JsonSchema } from "./schemas";
+
 /** The decision about a call: run it, ask a person, or refuse it. */
 export type PolicyAction = "allow" | "ask" | "deny";
 
@@ -91,19 +93,19 @@ export interface PolicyVerdict {
   suggestedRules?: string[];
 }
 
-/** The decision of policy about a call of a registry, and what the command of the call would be held to. */
+/** The decision of policy about a call of a registry, and the sandbox of its command. */
 export interface ExplainedCall extends PolicyVerdict {
-  /** What the kernel would hold the command to. Missing if the call runs none, or is denied. */
+  /** The sandbox that the command would run in. Missing if the call runs no command, or is denied. */
   sandbox?: SandboxExplanation;
 }
 
-/** What the kernel holds a command to. Which files that are is looked up when `explain` is called. */
+/** The sandbox of a command, for the files that exist when `explain` is called. */
 export interface SandboxExplanation {
-  /** `"none"`: nothing below holds on this machine, or `sandbox` is `"off"`. */
+  /** `"none"`: this machine has no sandbox, or `sandbox` is `"off"`. Nothing below is enforced then. */
   level: "namespaces" | "landlock" | "none";
-  /** What it cannot read: at most 200 paths. */
+  /** The paths that it cannot read, at most 200. */
   hidden: string[];
-  /** What it cannot change, or make if it does not exist: at most 200 paths. */
+  /** The paths that it cannot change or create, at most 200. */
   readOnly: string[];
   /** Where it may write, apart from `readOnly`. */
   writable: "anywhere" | string[];
@@ -111,9 +113,9 @@ export interface SandboxExplanation {
   network: "allow" | "deny" | "hosts";
   /** A limit that is missing here is not set. */
   limits: { cpuSeconds?: number; memoryMb?: number; processes?: number; fileSizeMb?: number };
-  /** What holds, in sentences. */
+  /** What is enforced, in sentences. */
   holds: string[];
-  /** What policy says and this sandbox does not hold, in sentences. */
+  /** The rules that this sandbox does not enforce, in sentences. */
   doesNotHold: string[];
 }
 
@@ -122,4 +124,26 @@ export interface PolicyLint {
   kind: "shadowed" | "redundant" | "without-effect" | "too-broad" | "unknown-tool";
   rule: PolicyRuleRef;
   message: string;
+}
+
+/** Judges calls by rules without running them. An engine is immutable. */
+export declare class PolicyEngine {
+  /** Compiles the rules. Throws a `ToolError` that names the rule with a mistake. */
+  constructor(
+    config: PolicyConfig,
+    options?: {
+      projectPath?: string | undefined;
+      permissionMode?: PermissionMode | undefined;
+    },
+  );
+  /** Decides whether a call is allowed, denied, or needs a confirmation. */
+  evaluate(toolName: string, params?: Record<string, unknown>): PolicyAction;
+  /** The decision with its reasons. */
+  explain(toolName: string, params?: Record<string, unknown>): PolicyVerdict;
+  /** How much harm a call of the tool could do, judged by the kind of tool alone. */
+  getRiskLevel(toolName: string): "low" | "medium" | "high";
+  /** Rules that are shadowed, redundant, without effect, too broad, or that name no built-in tool. */
+  lint(): PolicyLint[];
+  /** The JSON Schema of the policy file. */
+  static readonly schema: JsonSchema;
 }

@@ -1,9 +1,9 @@
 // The wire formats of model providers: definitions of tools, calls, and results.
 // `__test__/types/providers.ts` checks them against the providers' own SDKs.
 
-import type { ToolAnnotations } from "../../index";
 import type { CallResult } from "./results";
 import type { InputSchema } from "./schemas";
+import type { ToolAnnotations } from "./tools";
 
 /** The formats in which `definitions` returns the tools. */
 export type DefinitionFormat = "mcp" | "anthropic" | "openai" | "openai-responses" | "gemini";

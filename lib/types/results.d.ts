@@ -1,7 +1,7 @@
 // The results of calls.
 
-import type { ErrorType } from "../../index";
 import type { ToolOutputs } from "../generated/tool-outputs";
+import type { ErrorType } from "./errors";
 
 /** A content block of a result, as the Model Context Protocol defines it. */
 export type ToolContent =

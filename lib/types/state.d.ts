@@ -1,7 +1,7 @@
-// What lasts between calls: todos, settings, and what people always allow.
+// State that is kept between calls: todos, settings, and rules that people always allow.
 
-import type { ToolRegistrationResult } from "../../index";
 import type { McpServerStatus } from "./mcp-servers";
+import type { ToolRegistrationResult } from "./registry";
 
 /** A todo of a session. */
 export interface TodoItem {
@@ -15,12 +15,12 @@ export interface TodoItem {
 /** The value of a setting. */
 export type SettingValue = string | boolean | number;
 
-/** What is known of a setting. */
+/** The definition of a setting. */
 export interface SettingSpec {
   type: "string" | "boolean" | "number";
   /** The only values it takes. Default: any of its type. */
   values?: readonly SettingValue[] | undefined;
-  /** Its value as long as it is not set. */
+  /** Its value until it is set. */
   default?: SettingValue | undefined;
   /** What it is for, in a few words for the model. */
   description?: string | undefined;
@@ -49,7 +49,7 @@ export interface RegistryConfig {
 export type Grant =
   | {
       rule: string;
-      /** Where it holds: in this project, or in all projects. */
+      /** Where it applies: in this project, or in all projects. */
       scope: "project" | "user";
       /** In milliseconds since 1970, like `Date.now()`. */
       grantedAt: number;
@@ -69,7 +69,7 @@ export interface StateEvents {
   };
   /** An "always allow" was kept in the store. */
   grant: Extract<Grant, { grantedAt: number }>;
-  /** Watched plugin files changed and were loaded again: what `reloadPlugins` would have returned. */
+  /** Watched plugin files changed and were loaded again. The event is the result of `reloadPlugins`. */
   plugins: ToolRegistrationResult;
   /** An MCP server was connected, lost or could not be connected, or its tools changed. */
   mcpServer: McpServerStatus;

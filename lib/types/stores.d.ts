@@ -1,13 +1,13 @@
 /** What every method of a store gets as its last argument. */
 export interface StoreCallOptions {
-  /** Aborted when nobody waits for the answer any more, because the time limit has passed. */
+  /** Aborted when the time limit has passed, and the registry no longer waits for the answer. */
   signal?: AbortSignal | undefined;
 }
 
-/** A value, and the version that whoever replaces it has to name. */
+/** A value, and its version, which is needed to replace it. */
 export interface StoredValue {
   value: string;
-  /** Any text. A store never gives the same one twice for a key, also after the value was deleted. */
+  /** Any text. A store never uses a version twice for a key, also after the value was deleted. */
   version: string;
 }
 
@@ -33,14 +33,13 @@ export interface StoreListOptions extends StoreCallOptions {
 export interface StorePage {
   /** Sorted by the bytes of their keys in UTF-8. */
   entries: StoreEntry[];
-  /** Whether there are more behind the last. */
+  /** Whether there are more entries after the last one. */
   hasMore: boolean;
 }
 
 /**
- * A place that keeps values. Each method is atomic, and what it resolves with is durable: registries in
- * several processes that share a store lose no change, and nothing that was acknowledged. A method that
- * cannot do what it is asked rejects; the tool then reports the error's message.
+ * Keeps values. Each method is atomic, and a change is durable once its promise resolves, so that registries in
+ * several processes can share a store. A method that fails rejects; the tool then reports the error's message.
  */
 export interface KeyValueStore {
   /** The value of a key; `undefined` or `null` if there is none. */
@@ -56,8 +55,8 @@ export interface KeyValueStore {
     options?: StoreCallOptions,
   ): Promise<string | undefined | null>;
   /**
-   * Deletes a value if its version is still `expected`; without one, whatever it is. Resolves with whether a
-   * value was deleted.
+   * Deletes a value if its version is still `expected`, or any version if that is missing. Resolves with
+   * whether a value was deleted.
    */
   delete(
     key: string,

@@ -22,9 +22,9 @@ export interface TaskInfo {
   readonly outputBytes: number;
   /** The file with the output. It is removed when the registry forgets the task or is closed. */
   readonly outputFile?: string;
-  /** True if every process that the task starts is sure to end with it, even if this process is killed. */
+  /** True if every process that the task starts ends with it, even if this process is killed. */
   readonly contained: boolean;
-  /** Why that is not sure: where the supervisor is missing, or what is wrong with it. */
+  /** Why that is not guaranteed: the supervisor is missing, or has failed. */
   readonly notContained?: string;
 }
 

@@ -32,7 +32,7 @@ export type TeamMessage = {
 
 /** An async iterator over the messages to a session, for `for await`. */
 export interface TeamMessageIterator extends AsyncIterable<TeamMessage> {
-  /** Waits for the next message. It is done when no more can come. */
+  /** Waits for the next message. It is done when there can be no more messages. */
   next(): Promise<IteratorResult<TeamMessage, undefined>>;
   /** Ends the iteration; `for await` calls it when the loop is left. */
   return(): Promise<IteratorResult<TeamMessage, undefined>>;

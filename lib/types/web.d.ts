@@ -1,14 +1,14 @@
 /**
- * How web tools fetch pages. They also use what the environment says when the registry is made: proxies
+ * How web tools fetch pages. They also use variables of the environment when the registry is made: proxies
  * (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) and files of certificate authorities
  * (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`).
  */
 export interface WebOptions {
   /**
-   * What web tools may connect to although it is not on the public internet: hosts (`"intra.example"`), all
-   * hosts below one (`"*.intra.example"`), addresses and networks (`"192.168.1.7"`, `"10.0.0.0/8"`), hosts and
-   * addresses on one port (`"localhost:8080"`). Link-local and metadata addresses are opened by address only.
-   * Default: nothing.
+   * Addresses outside of the public internet that web tools may connect to: hosts (`"intra.example"`), all
+   * subdomains of a host (`"*.intra.example"`), addresses and networks (`"192.168.1.7"`, `"10.0.0.0/8"`), hosts
+   * and addresses with one port (`"localhost:8080"`). Link-local and metadata addresses have to be given as
+   * addresses. Default: none.
    */
   allow?: readonly string[] | undefined;
   /** How long a fetch may take. Default: 30,000 ms. */
@@ -19,12 +19,12 @@ export interface WebOptions {
   userAgent?: string | undefined;
 }
 
-/** A search service. What is left out is taken from the environment. */
+/** A search service. Missing settings are taken from the environment. */
 export interface SearchOptions {
-  /** `searxng` is a search engine of your own, whose settings list `json` under `search.formats`. */
+  /** `searxng` is a search engine that you host. Its settings have to list `json` in `search.formats`. */
   provider: "searxng" | "brave" | "tavily";
   /**
-   * Its address, if it is not the service's usual one. It may be private: web search alone may reach it.
+   * Its address, if it is not the service's usual one. It may be private: only web search may reach it.
    * Default for SearXNG: `SEARXNG_URL`.
    */
   url?: string | undefined;

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what `require` gives to a strict project.
+// Checked by tsc, never run: the types that `require` has in a strict project.
 import toolwright = require("toolwright");
 import zod = require("zod");
 import type { CallResult, ToolRegistryOptions } from "toolwright";

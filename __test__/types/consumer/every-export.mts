@@ -1,5 +1,5 @@
-// Checked by tsc, never run: all of the API as a strict project uses it, with `undefined` for whatever may
-// be left out. `options-undefined.test.ts` sees that the runtime takes it.
+// Checked by tsc, never run: the whole API in a strict project, with `undefined` for everything optional.
+// `left-out.test.ts` checks that the runtime accepts it.
 import { z } from "zod";
 import {
   MessageBus,

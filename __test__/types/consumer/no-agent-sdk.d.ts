@@ -1,2 +1,2 @@
-// Stands where the Agent SDK is not installed: what is imported from it is not there.
+// Replaces the Agent SDK's types for a project in which it is not installed.
 export declare const nothing: undefined;

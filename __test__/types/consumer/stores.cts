@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what stores.mts says, for a CommonJS module.
+// Checked by tsc, never run: the same as stores.mts, for a CommonJS module.
 import postgres = require("toolwright/stores/postgres");
 import redis = require("toolwright/stores/redis");
 

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: the stores of fleets, as a strict project without any of the clients uses them.
+// Checked by tsc, never run: the shared stores in a strict project without any of the clients.
 import { postgresStore, type PostgresStoreOptions } from "toolwright/stores/postgres";
 import { redisStore, type KeyValueStore, type RedisStoreOptions } from "toolwright/stores/redis";
 
