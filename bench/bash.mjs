@@ -1,4 +1,4 @@
-// The cost of a command, compared with child_process, which a host would use otherwise.
+// The cost of a command, compared with child_process, which a host would use without toolwright.
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ process.once("exit", () => rmSync(projectPath, { recursive: true, force: true })
 const options = { projectPath, permissionMode: "bypassPermissions", userPolicyFile: false };
 const registry = createToolRegistry(options);
 const withoutSandbox = createToolRegistry({ ...options, sandbox: "off" });
-// The price of holding files: a protected repository, and three files that a rule hides.
+// The cost of sandbox rules: a protected repository, and three files that a rule hides.
 for (const name of [".env", "a/.env", "a/b/.env"]) {
   mkdirSync(dirname(join(projectPath, name)), { recursive: true });
   writeFileSync(join(projectPath, name), "");

@@ -120,7 +120,7 @@ for (const [size, bytes] of [
   });
 }
 
-/** A registry of a workspace of its own with many files, whose index follows every change. */
+/** A registry with a separate workspace of many files, whose index follows every change. */
 async function editorWith(index) {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 // Compares contenders for one task in one run. Rounds are interleaved (A B C A B C …), so that a busy moment
-// of the machine affects every contender. Ratios are taken within a round, where it cancels out.
+// of the machine affects every contender. Ratios are taken within a round, so that the effect cancels out.
 
-/** How long one sample lasts: long enough that the clock's resolution and one collection hardly matter. */
+/** How long one sample lasts: long enough that clock resolution and one garbage collection hardly matter. */
 const SAMPLE_MS = { full: 25, quick: 4 };
 const ROUNDS = { full: 31, quick: 5 };
 const WARM_UP_MS = { full: 150, quick: 20 };

@@ -1,5 +1,5 @@
-// The servers that bench/http.mjs compares, each in a process of its own: `node bench/http-servers.mjs NAME DIR`.
-// They say where they are as a message to their parent, and end with it.
+// The servers that bench/http.mjs compares, each in its own process: `node bench/http-servers.mjs NAME DIR`.
+// Each sends its address to its parent as a message, and ends with it.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createToolRegistry } from "../index.mjs";
@@ -19,7 +19,7 @@ function send(response, text) {
   response.end(text);
 }
 
-/** What somebody writes who needs these two routes and nothing else: no policy, no checks of paths, no limits. */
+/** A minimal server with these two routes: no policy, no checks of paths, no limits. */
 function plain({ isListReady }) {
   const token = "plain";
   const registry = registryOf();

@@ -1,5 +1,5 @@
 // `node bench/http.mjs [--quick] [--json]`: the throughput of the local server compared with a plain Node http
-// server that does the same with fs. Servers are processes of their own, and take turns under the same load.
+// server that does the same with fs. Each server has its own process, and they take turns under the same load.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ const TASKS = [
   },
 ];
 
-/** Starts the servers; gives where they are. */
+/** Starts the servers and returns their addresses. */
 async function start() {
   const script = fileURLToPath(new URL("http-servers.mjs", import.meta.url));
   const servers = NAMES.map(async (name) => {
@@ -56,7 +56,7 @@ async function start() {
   return Promise.all(servers);
 }
 
-/** The answers in a second, and the time within which 99 of 100 came. */
+/** The answers per second, and the 99th percentile of their times. */
 async function throughput({ name, origin, token }, { path, headers, ...request }) {
   const run = await autocannon({
     ...request,

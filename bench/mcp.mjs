@@ -9,7 +9,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { createToolRegistry } from "../index.mjs";
 import { Suite, concurrent, sequential } from "./harness.mjs";
 
-/** The most that a call may take, as a share of what the official server takes. */
+/** The highest ratio of our time to that of the official server. */
 const STDIO_BUDGET = 0.6;
 const IN_PROCESS_BUDGET = 0.1;
 const WIDTH = 20;
@@ -23,7 +23,7 @@ writeFileSync(file, "The quick brown fox jumps over the lazy dog.\n".repeat(20))
 
 const local = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** A client of a server in a process of its own, which ends when the last task is over. */
+/** A client of a server in a separate process. Both end after the last task. */
 async function clientOfProcess(...args) {
   const client = new Client({ name: "bench", version: "1" });
   const transport = new StdioClientTransport({

@@ -1,4 +1,4 @@
-// What a host would write without toolwright: a minimal registry, and a minimal one that checks input.
+// The registries that a host would write without toolwright: a minimal one, and one that also checks input.
 
 /** A map of async functions, without any checks. */
 export class PlainRegistry {

@@ -1,4 +1,4 @@
-// The cost of passing a result from Rust to JavaScript, for small and large ones.
+// The cost of passing a small and a large result from Rust to JavaScript.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -15,7 +15,7 @@ const RARE = "EXPORT_SYMBOL_NS_GPL";
 const REGEX = "\\b(kmalloc|kzalloc|kcalloc)\\([^,]+, GFP_\\w+\\)";
 const COMMON = "return";
 const GLOB = "**/*.{c,rs}";
-/** What an index is measured with beside those above: patterns that match in few files, and one that matches in many. */
+/** Further patterns for the index: most match in few files, one matches in many. */
 const RARE_REGEX = "\\bdevm_k(m|z)alloc_array\\(.*sizeof\\(struct [a-z]+_port\\)";
 const LITERALS =
   "kmemdup_nul|EXPORT_SYMBOL_NS_GPL|dma_fence_chain|cpuhp_setup_state_multi|rhashtable_walk_peek";
@@ -81,7 +81,7 @@ function memoryOf(name, tree) {
   return Number(output);
 }
 
-/** How late the event loop was while something ran. */
+/** How late the event loop was while an operation ran. */
 async function delayOf(run) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -122,7 +122,7 @@ function indexed(FileFinder, basePath) {
   return created.value.waitForScan(60_000).then(() => created.value);
 }
 
-/** A registry whose index knows every file, how long that took, and how much memory it takes. */
+/** A registry with a complete index, the time to build the index, and its memory. */
 async function indexedRegistry(tree) {
   const registry = registryOf(tree, { mode: "on", maxMemoryMb: 1_024 });
   await registry.initialize();
@@ -280,7 +280,7 @@ async function abortTimes(root) {
   return times.toSorted((a, b) => a - b);
 }
 
-/** What an index costs, as a number of cold searches and as memory for each byte of all files. */
+/** The cost of an index: its build time in cold searches, and its memory per byte of all files. */
 async function cost({ lastBuildMs, memoryBytes }, search, tree, rg) {
   const times = [];
   for (let round = 0; round < 5; round++) {

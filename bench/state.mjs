@@ -1,5 +1,5 @@
-// Memories and todos in the store, against a plain script over the same SQLite settings. The script has no
-// policy, no validation and no time limit, and waits for nobody: it blocks its thread.
+// Memories and todos in the store, compared with a plain script over the same SQLite settings. The script has
+// no policy, no validation and no time limit, and it blocks its thread.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ async function compare() {
   };
 }
 
-/** What a statement finds for the keys with a prefix. */
+/** Runs a statement for the keys with a prefix and returns the rows. */
 function below(prefix, statement) {
   return statement.all(prefix, `${prefix}\u{10FFFF}`).map(({ it }) => it);
 }
@@ -121,7 +121,7 @@ async function filledRegistry(folder) {
   return { call, ids, close: () => registry.close() };
 }
 
-/** The same in a plain script: one table, write-ahead log, no fsync per change, changes only if unchanged. */
+/** The same in a plain script: one table, write-ahead log, no fsync per change, compare-and-set writes. */
 function filledScript(folder, ids) {
   const database = new Database(join(folder, "plain.sqlite"));
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;

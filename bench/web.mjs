@@ -1,4 +1,4 @@
-// A page of 1 MB, from a server on loopback to text: against fetch and what npm has for that.
+// Fetching a page of 1 MB from loopback and converting it to text, compared with fetch and npm packages.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { convert } from "html-to-text";
@@ -10,7 +10,7 @@ export const web = new Suite("web");
 
 const PAGE_BYTES = 1_000_000;
 
-/** A page as documentation has them: prose with links, code, lists and tables, and what no reader sees. */
+/** A page like those of documentation: prose with links, code, lists and tables, scripts and styles. */
 function page() {
   const parts = [
     "<!doctype html><html><head><title>Reference</title>",
@@ -38,7 +38,7 @@ if (value${at} &gt; 10) {
   return parts.join("");
 }
 
-/** Serves the page from a thread of its own, so that no contender waits for the server's JavaScript. */
+/** Serves the page from a separate thread, so that no contender waits for the server's JavaScript. */
 const server = new Worker(
   `const { parentPort, workerData } = require("node:worker_threads");
   const body = Buffer.from(workerData);
@@ -62,7 +62,7 @@ const registry = createToolRegistry({
 });
 
 let fetched = 0;
-/** Another address each time, so that nothing comes from a cache. */
+/** A different address each time, so that no answer comes from a cache. */
 const nextUrl = () => `http://127.0.0.1:${port}/?${(fetched += 1)}`;
 
 async function called(name, input) {

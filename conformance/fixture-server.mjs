@@ -1,5 +1,5 @@
-// `node conformance/fixture-server.mjs`: serves the fixture tools, prints the address of its MCP endpoint,
-// and ends with its stdin.
+// `node conformance/fixture-server.mjs`: serves the fixture tools and prints the address of its MCP endpoint.
+// It exits when its stdin is closed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

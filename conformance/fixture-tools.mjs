@@ -1,13 +1,13 @@
 // The tools that the scenarios of `@modelcontextprotocol/conformance` call by fixed names, as a host would
-// register them. The descriptions of the scenarios say what each has to answer.
+// register them. The descriptions of the scenarios say what each has to return.
 import { setTimeout as after } from "node:timers/promises";
 import { tool } from "../index.mjs";
 
 const RED_PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/** A WAV file of no samples. */
+/** A WAV file without samples. */
 const SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
-/** How long a tool waits between two messages: long enough that each is sent by itself. */
+/** How long a tool waits between two messages: long enough that each is sent separately. */
 const PAUSE_MS = 50;
 
 const image = { type: "image", data: RED_PIXEL, mimeType: "image/png" };
@@ -47,7 +47,7 @@ async function withProgress(_input, { reportProgress }) {
   return "three steps were reported";
 }
 
-/** Tools that run without a question. */
+/** Tools that run without confirmation. */
 const PLAIN = [
   {
     name: "test_simple_text",
@@ -134,7 +134,7 @@ const ASKED = [
 
 const ADDED = { name: "test_added", description: "Comes and goes.", handler: () => "" };
 
-/** Registers the tools, and allows those about which nobody has to be asked. */
+/** Registers the tools, and allows those that need no confirmation. */
 export function registerFixtureTools(registry) {
   for (const definition of [...PLAIN, ...ASKED]) registry.register(tool(definition));
   let changes = 0;

@@ -2,8 +2,8 @@
 import { createServer, request } from "node:http";
 
 /**
- * Forwards everything to a server on the loopback interface. `Host` and `Origin` are left as they are, but
- * for the proxy's own port, so that the server judges what the suite sent.
+ * Forwards everything to a server on the loopback interface. In `Host` and `Origin` only the proxy's port is
+ * replaced, so that the server checks what the suite sent.
  *
  * @param {URL} server
  * @param {string} token

@@ -71,8 +71,8 @@ export declare class NativeMessageBus {
   respond(id: string, answer: string): boolean
   /** Ends a request as cancelled; false when there is none. */
   cancel(id: string): boolean
-  /** Takes note that no listener heard a request; refuses it, unless somebody else attends. */
-  unheard(id: string): boolean
+  /** Reports that the host has no listener for a request. Refuses it, unless there is a responder. */
+  noListener(id: string): boolean
   /** Ends a request that nobody could be shown. */
   fail(id: string, reason: string): boolean
 }

@@ -1,7 +1,7 @@
-// Where Chromium is, for the tests of the page. `npm test` installs it from Debian where it may.
+// Finds Chromium for the tests of the page. `npm test` installs it from Debian if it runs as root.
 import { programOnPath, run } from "./command.mjs";
 
-/** What browsers of this kind are called. */
+/** The names of Chromium's program on different systems. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** The path of a browser, if the machine has one. */
@@ -9,7 +9,7 @@ export function findChromium() {
   return NAMES.map(programOnPath).find((path) => path !== undefined);
 }
 
-/** Gets the browser if it is missing. Answers with what cannot be tested without it, one line for each. */
+/** Installs the browser if it is missing. Returns one line for everything that cannot be tested without it. */
 export async function obtainChromium() {
   let reason = "install `chromium`";
   try {
@@ -33,7 +33,7 @@ async function install() {
   try {
     await run("apt-get", args, { env });
   } catch {
-    // A fresh image has no list of packages.
+    // A fresh image has no package lists.
     await run("apt-get", ["update"], { env });
     await run("apt-get", args, { env });
   }

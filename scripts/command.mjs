@@ -11,13 +11,13 @@ const KEPT_OUTPUT = 2_000_000;
 
 /**
  * Runs a command in the repository and streams its output; rejects unless it exits with 0. If stdout is
- * not a terminal, the output has no colours, and the error's `output` contains it. With `held` the output
- * is printed when the command has ended, which is for commands that run in parallel with others.
+ * not a terminal, the output has no colours, and the error's `output` contains it. With `quiet` it is not
+ * printed.
  */
-export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
+export function run(command, args, { env = {}, timeoutMs, quiet = false } = {}) {
   const line = [command, ...args].map(displayed).join(" ");
-  if (!held) console.log(`$ ${line}`);
-  const watched = process.stdout.isTTY && !held;
+  if (!quiet) console.log(`$ ${line}`);
+  const watched = process.stdout.isTTY && !quiet;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
@@ -30,7 +30,7 @@ export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
     let output = "";
     const passOn = (from, to) => {
       from?.setEncoding("utf8").on("data", (text) => {
-        if (!held) to.write(text);
+        if (!quiet) to.write(text);
         output = (output + text).slice(-KEPT_OUTPUT);
       });
     };
@@ -39,11 +39,10 @@ export function run(command, args, { env = {}, timeoutMs, held = false } = {}) {
     child.on("error", (error) =>
       reject(new Error(`\`${line}\` could not start: ${error.message}`)),
     );
-    // A process left behind may hold the pipes open; `close` must not wait for it.
+    // A child of the command may still have the pipes open; `close` must not wait for it.
     const closePipes = () => [child.stdout, child.stderr].forEach((it) => it?.destroy());
     child.on("exit", () => setTimeout(closePipes, 2_000).unref());
     child.on("close", (code, signal) => {
-      if (held) console.log(`$ ${line}\n${output}`);
       if (code === 0) return resolve();
       const timedOut = signal === "SIGKILL" && Date.now() - started >= timeoutMs;
       const how = timedOut
@@ -64,7 +63,7 @@ export function runTool(
   return run(program, [...before, toolPath(name, command), ...args], options);
 }
 
-/** Runs npm: as a script of this Node if npm told us its path, because on Windows the command is a `.cmd`. */
+/** Runs npm: with this Node if npm has set its path, because on Windows the command is a `.cmd`. */
 export function runNpm(args, options) {
   const npm = process.env.npm_execpath;
   if (npm?.endsWith(".js")) return run(process.execPath, [npm, ...args], options);

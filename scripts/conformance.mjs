@@ -20,7 +20,7 @@ import { root, runNpm } from "./command.mjs";
 import { nodeOfAtLeast } from "./node-versions.mjs";
 import { setup } from "./setup.mjs";
 
-/** What the suites need. */
+/** The Node version that the suites need. */
 const NODE_MAJOR = 22;
 /** Each suite is installed from the package.json and lock file in conformance/suites/<folder>. */
 const RUNS = [
@@ -50,7 +50,7 @@ async function obtainSuite(folder) {
   return program;
 }
 
-/** Starts the registry with the fixture tools in a process of its own. */
+/** Starts the registry with the fixture tools in a separate process. */
 async function startFixture() {
   const child = spawn(process.execPath, [join(root, "conformance", "fixture-server.mjs")], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -128,7 +128,7 @@ async function scenariosOf(node, folder) {
   return names;
 }
 
-/** What is wrong with one scenario, compared with the list; empty if all is as it should be. */
+/** The differences between one scenario's outcome and the list; empty if there are none. */
 function compare(scenario, era, checks, listed) {
   const failed = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
   const bad = new Map(failed.map((it) => [it.id, it.errorMessage ?? it.description]));
@@ -158,7 +158,7 @@ function outcome(scenario, era, checks, listed, problems) {
   return `passes (${passed.size}${skipped > 0 ? `, ${skipped} not applicable` : ""})`;
 }
 
-/** Runs the suites on the addon that is there. Rejects with all that differs from the list. */
+/** Runs the suites on the addon that was built last. Rejects with every difference from the list. */
 export async function conformance() {
   const list = join(root, "conformance", "not-applicable.json");
   const listed = JSON.parse(readFileSync(list, "utf8"));

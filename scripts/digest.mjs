@@ -1,13 +1,14 @@
-// Extracts the causes from the output of a failed step, so that they are at the end of a log that may be cut.
+// Extracts the causes from the output of a failed step. They are printed at the end of the log, the part that
+// remains if the log is cut.
 
-/** Lines by which vitest, node:test, cargo, clippy, tsc and the like name what failed. */
+/** Matches lines in which vitest, node:test, cargo, clippy or tsc name a failure. */
 const TELLING =
   /^\s*(?:FAIL |×|✖|not ok|error(?:\[|:)|test .* FAILED$|thread .* panicked|\w*Error\b|.*\berror TS\d+)|Unhandled|latest test that/;
 const LINES = 12;
 const LINE_LENGTH = 180;
 const END_LENGTH = 900;
 
-/** The lines that name what failed, each once: at most a dozen. */
+/** The lines that name a failure, each once: at most a dozen. */
 export function telling(output) {
   const lines = new Set(
     output
@@ -20,7 +21,7 @@ export function telling(output) {
   return [...shown, ...(more > 0 ? [`… and ${more} more such lines`] : [])].join("\n");
 }
 
-/** The lines that name what failed and the end of the output: about 3,000 characters at most. */
+/** The lines that name a failure, and the end of the output: about 3,000 characters at most. */
 export function digest(output) {
   return `${telling(output)}\n…\n${output.trimEnd().slice(-END_LENGTH)}`;
 }

@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./command.mjs";
+import { notice } from "./crates.mjs";
+import { optionsDocument } from "./options-document.mjs";
 import { platformFiles } from "./platform-packages.mjs";
 import { toolInputs, toolOutputs } from "./schema-to-typescript.mjs";
 import { buildDir } from "./setup.mjs";
@@ -21,6 +23,8 @@ function expectedFiles() {
     "lib/generated/tool-inputs.d.ts": toolInputs(specs),
     "lib/generated/tool-outputs.d.ts": toolOutputs(specs),
     "schema/plugin.schema.json": `${JSON.stringify(pluginSchema(addon), null, 2)}\n`,
+    "NOTICE.md": notice(),
+    "docs/options.md": optionsDocument(),
     ...platformFiles(),
   };
 }

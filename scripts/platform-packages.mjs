@@ -1,5 +1,5 @@
-// Generates the platform packages in npm/, each of which contains one build of the addon. Their metadata
-// follow from package.json and are checked for drift. The licences are only added for publishing:
+// Generates the platform packages in npm/. Each contains one build of the addon. Their metadata are generated
+// from package.json and checked for drift. The licences are added only for publishing:
 //
 //   node scripts/platform-packages.mjs [folder]     copies LICENSE and NOTICE.md into each package
 import { copyFileSync, readFileSync } from "node:fs";

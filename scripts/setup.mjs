@@ -16,7 +16,7 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, runNpm, runTool, seconds } from "./command.mjs";
 
-// A separate target directory: in a shared one, napi and cargo would rebuild each other's output.
+// A separate target directory. Plain `cargo` commands name no target, as napi does, and would not share it.
 const targetDir = join(root, "target", "addon");
 const stampPath = join(targetDir, "toolwright-stamp.json");
 
@@ -27,18 +27,26 @@ export const buildDir = join(targetDir, "out");
 const SUPERVISOR = process.platform === "linux" ? "toolwright-supervisor" : undefined;
 
 /**
- * The profile "release" builds what is published. "any" is for the edit-test loop: it accepts an up-to-date
- * addon of either profile, and otherwise builds a debug one. With `held` the output of each command is
- * printed when it has ended.
+ * Installs and builds what is missing. The profile "dist" builds what is published, which takes long, and
+ * "release" nearly the same in less time. "any" accepts an up-to-date addon of every profile, and otherwise
+ * builds a debug one. With `rustTests` it builds a debug addon and the Rust tests in one go.
  */
-export async function setup({ profile = "release", held = false } = {}) {
-  if (!dependenciesMatchLock())
-    await step("installing npm dependencies", () => installDependencies(held));
+export async function setup({ profile = "release", rustTests = false } = {}) {
+  if (!dependenciesMatchLock()) await step("installing npm dependencies", installDependencies);
   const sources = hashOfSources();
-  if (!addonIsCurrent(sources, profile)) {
-    const built = profile === "any" ? "debug" : profile;
-    await step(`building the addon (${built})`, () => buildAddon(sources, built, held));
+  if (rustTests || !addonIsCurrent(sources, profile)) {
+    const built = profile === "any" || rustTests ? "debug" : profile;
+    const what = rustTests ? "the addon and the Rust tests" : "the addon";
+    await step(`building ${what} (${built})`, () => buildAddon(sources, built, rustTests));
   }
+}
+
+/** The arguments with which cargo uses what `setup` has built. */
+export function cargoTarget() {
+  const { stdout } = spawnSync("rustc", ["-vV"], { encoding: "utf8" });
+  const host = /^host: (.+)$/m.exec(stdout)?.[1];
+  if (host === undefined) throw new Error(`\`rustc -vV\` names no host; its output is \`${stdout}\``);
+  return ["--target", host, "--target-dir", targetDir];
 }
 
 async function step(title, action) {
@@ -69,11 +77,11 @@ function readPackages(path) {
   return JSON.parse(readFileSync(path, "utf8")).packages;
 }
 
-async function installDependencies(held) {
+async function installDependencies() {
   // Not `npm ci`, which refuses a lock file that was written with a mirror that lacks the optional packages
   // of some platforms. `--no-save` installs the same locked versions and leaves the lock file unchanged.
   // No package needs its install scripts (Bun's only moves a file), so none may run.
-  await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { held });
+  await runNpm(["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"]);
 }
 
 function hashOfSources() {
@@ -90,7 +98,7 @@ function hashOfSources() {
   ];
   for (const path of [
     ...files.map((file) => join(root, file)).filter(existsSync),
-    ...filesUnder(join(root, "src")),
+    ...["src", "crates"].flatMap((folder) => filesUnder(join(root, folder))),
   ]) {
     hash.update(`\0${relative(root, path)}\0`).update(readFileSync(path));
   }
@@ -116,12 +124,14 @@ function addonIsCurrent(sources, profile) {
   );
 }
 
-async function buildAddon(sources, profile, held) {
+async function buildAddon(sources, profile, rustTests) {
   requireCargo();
   const args = ["build", "--platform", "--target-dir", targetDir, "--output-dir", buildDir];
   args.push("--js", "binding.js", "--dts", "binding.d.ts", "--no-const-enum");
-  if (profile === "release") args.push("--release");
-  await runTool("@napi-rs/cli", args, { command: "napi", held });
+  if (profile !== "debug") args.push("--profile", profile);
+  // With one command, cargo compiles each crate once for the addon and the tests.
+  if (rustTests) args.push("--", "--workspace", "--all-targets");
+  await runTool("@napi-rs/cli", args, { command: "napi" });
 
   const addon = readdirSync(buildDir).find((name) => name.endsWith(".node"));
   if (!addon)
@@ -163,8 +173,8 @@ function requireCargo() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const profile = process.argv.includes("--debug") ? "any" : "release";
-  await setup({ profile }).catch((error) => {
+  const profiles = { "--debug": "any", "--dist": "dist" };
+  await setup({ profile: profiles[process.argv[2]] ?? "release" }).catch((error) => {
     console.error(`setup failed: ${error.message}`);
     process.exitCode = 1;
   });

@@ -1,5 +1,5 @@
-// `npm start`: sets up what is missing, then serves the tools and prints the address to open. Options after
-// `--` are those of `toolwright serve`.
+// `npm start`: installs and builds what is missing, serves the tools and prints the address to open. Options
+// after `--` are passed to `toolwright serve`.
 import { createRequire } from "node:module";
 import { setup } from "./setup.mjs";
 

@@ -1,43 +1,37 @@
-// `npm test`: installs and builds what is missing, runs every check, even after one has failed, and prints
-// a summary.
+// `npm test`: installs and builds what is missing, runs every check and prints a summary. A failed check does
+// not stop the others.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
 import { conformance } from "./conformance.mjs";
+import { checkCrates } from "./crates.mjs";
 import { digest, telling } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { obtainServers } from "./server-programs.mjs";
-import { setup } from "./setup.mjs";
+import { cargoTarget, setup } from "./setup.mjs";
 import { runVitest } from "./vitest-runs.mjs";
 
 const cargo = (...args) => run("cargo", args);
-const clippy = (...features) =>
-  cargo("clippy", "--workspace", "--all-targets", ...features, "--", "-D", "warnings");
 
-/** Steps that are `beside` need no addon. They run while it is built, which uses one core. */
 const STEPS = [
+  { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--all", "--check") },
   {
-    name: "rustfmt",
-    about: "Rust formatting",
-    beside: true,
-    run: () => cargo("fmt", "--all", "--check"),
-  },
-  { name: "clippy", about: "Rust lints", beside: true, run: () => clippy() },
-  {
-    name: "clippy-core",
-    about: "Rust lints without the binding",
-    beside: true,
-    run: () => clippy("--no-default-features"),
+    name: "clippy",
+    about: "Rust lints",
+    run: () => cargo("clippy", "--workspace", "--all-targets", "--", "-D", "warnings"),
   },
   {
-    // Without the binding, which has no Rust tests: it is tested on Node and Bun.
     name: "cargo",
     about: "Rust tests",
-    beside: true,
-    run: () => cargo("test", "--no-fail-fast", "--no-default-features"),
+    run: () => cargo("test", "--workspace", "--no-fail-fast", ...cargoTarget()),
+  },
+  {
+    name: "deps",
+    about: "crates: licences, sources, unused ones",
+    run: checkCrates,
   },
   {
     name: "oxlint",
@@ -49,7 +43,7 @@ const STEPS = [
     about: "JavaScript and TypeScript formatting",
     run: () => runTool("oxfmt", ["--check"]),
   },
-  { name: "types", about: "type tests and declarations", run: types },
+  { name: "types", about: "types of lib/, tests and declarations", run: types },
   { name: "drift", about: "generated files match their source", run: checkGenerated },
   {
     name: "servers",
@@ -59,7 +53,7 @@ const STEPS = [
   {
     name: "node",
     about: "vitest on Node",
-    run: ({ quick }, note) => runVitest(quick ? withoutSlow : [], note),
+    run: ({ quick }, note) => runVitest(quick ? ["--exclude", SLOW] : [], note),
   },
   {
     name: "bun",
@@ -83,17 +77,9 @@ const STEPS = [
 ];
 const QUICK = ["cargo", "node"];
 /** Test files that together take longer than all others: thousands of cases and processes, and waiting. */
-const SLOW = [
-  "files-processes",
-  "files-random",
-  "hostile",
-  "stores-outages",
-  "stores-processes",
-  "tasks",
-];
-const withoutSlow = SLOW.flatMap((name) => ["--exclude", `__test__/${name}.test.ts`]);
+const SLOW = "__test__/**/*.slow.test.ts";
 
-/** Checks our tests, the declarations alone, and a strict user's project for each kind of module. */
+/** Checks our tests, lib/, the declarations alone, and a strict user's project for each kind of module. */
 async function types() {
   const consumer = join("__test__", "types", "consumer");
   const ways = readdirSync(join(root, consumer)).filter((name) =>
@@ -102,6 +88,7 @@ async function types() {
   if (ways.length === 0) throw new Error(`no tsconfig.<way>.json in \`${consumer}\``);
   const projects = [
     "tsconfig.json",
+    "tsconfig.lib.json",
     "tsconfig.types.json",
     ...ways.map((it) => join(consumer, it)),
   ];
@@ -114,15 +101,7 @@ async function pageInBrowser(_options, note) {
   note({ leftOut });
   if (leftOut.length > 0) return;
   const files = readdirSync(join(root, "e2e")).filter((name) => name.endsWith(".test.mjs"));
-  const tests = () => run(process.execPath, ["--test", ...files.map((name) => join("e2e", name))]);
-  try {
-    await tests();
-  } catch (error) {
-    // A browser on a loaded machine is slow now and then. What fails twice has failed.
-    console.log("\n=== once more");
-    await tests();
-    note({ unsteady: telling(error.output ?? "").split("\n") });
-  }
+  await run(process.execPath, ["--test", ...files.map((name) => join("e2e", name))]);
 }
 
 /** Runs small programs on each runtime. The timeout checks that a loaded addon does not keep them alive. */
@@ -148,7 +127,7 @@ const HELP = `Usage: npm test -- [options]
   --only <step,…>   run only these steps
   --skip <step,…>   leave these steps out
   --quick           the edit-test loop: debug addon, generated files rewritten, ${QUICK.join(" and ")}
-                    without ${SLOW.join(", ")}
+                    without ${SLOW}
   --list            list the steps
   --help            show this text`;
 
@@ -172,17 +151,14 @@ async function main() {
     writeGenerated();
     return summarize(await outcomes(steps, options));
   }
-  const build = { name: "setup", about: "npm dependencies and the addon", run: setup };
-  const [built, beside] = await Promise.all([
-    outcome(build, { profile: "release", held: true }),
-    outcomes(
-      steps.filter((step) => step.beside),
-      options,
-    ),
-  ]);
-  const others = steps.filter((step) => !step.beside);
-  const after = built.error ? [] : await outcomes(others, options);
-  summarize([built, ...beside, ...after]);
+  const rustTests = steps.some(({ name }) => name === "cargo");
+  const build = {
+    name: "setup",
+    about: "npm dependencies, the addon and the Rust tests",
+    run: () => setup({ profile: "any", rustTests }),
+  };
+  const built = await outcome(build, options);
+  summarize([built, ...(built.error ? [] : await outcomes(steps, options))]);
 }
 
 async function outcomes(steps, options) {
@@ -210,7 +186,7 @@ async function outcome({ name, about, run: action }, options) {
   console.log(`\n=== ${name}: ${about}`);
   const started = Date.now();
   let error;
-  const noted = { slowest: [], leftOut: [], unsteady: [] };
+  const noted = { slowest: [], leftOut: [] };
   try {
     await action(options, (notes) => Object.assign(noted, notes));
   } catch (caught) {
@@ -222,7 +198,7 @@ async function outcome({ name, about, run: action }, options) {
 
 function summarize(results) {
   const failed = results.filter(({ error }) => error);
-  // Where a log is cut, the causes are still next to the summary, on either side of it.
+  // The causes are printed before and after the summary, so that they remain where a log is cut.
   for (const { name, error } of failed) {
     if (error.output) console.log(`\n=== what failed in ${name}\n${digest(error.output)}`);
   }
@@ -233,9 +209,6 @@ function summarize(results) {
     );
   }
   for (const what of results.flatMap(({ leftOut }) => leftOut)) console.log(`\nLEFT OUT: ${what}`);
-  for (const { name, unsteady } of results)
-    for (const test of unsteady)
-      console.log(`\nUNSTEADY on ${name}, passed when run alone: ${test}`);
   if (failed.length === 0) return showSlowest(results);
   const names = failed.map(({ name }) => name).join(",");
   for (const { error } of failed) console.log(telling(error.output ?? error.message));

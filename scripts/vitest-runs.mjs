@@ -1,69 +1,55 @@
-// Runs vitest. Says which test files took the longest and which failed only while others ran beside them, for
-// the summary of `npm test`.
+// Runs vitest and reads its report: which tests failed, and which files took the longest.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { root, runTool, seconds } from "./command.mjs";
 
 const SHOWN = 10;
-/** More failed files than this are no accident of a loaded machine. */
-const MAX_REPEATED = 3;
 
-/**
- * Runs vitest with these arguments. A few files that failed run once more, alone: what passes then is told as
- * unsteady and does not fail the run. `note` is given the slowest files and the unsteady tests.
- */
+/** Runs vitest with these arguments, and fails if a test fails. `note` is given the slowest files. */
 export async function runVitest(args, note, options) {
+  const { report, error } = await vitestReport(args, options);
+  if (report) note({ slowest: slowestFiles(report) });
+  if (error) throw error;
+}
+
+/** Runs vitest. Returns its report, unless it could not write one, and the error if the run failed. */
+export async function vitestReport(args, options) {
   const folder = mkdtempSync(join(tmpdir(), "toolwright-vitest-"));
-  const report = join(folder, "report.json");
-  // Who names reporters loses those that vitest would choose.
+  const path = join(folder, "report.json");
+  // Naming a reporter replaces vitest's default ones, so they are named as well.
   const reporters = ["default", "json", ...(process.env.GITHUB_ACTIONS ? ["github-actions"] : [])];
-  const vitest = (...more) =>
-    runTool(
-      "vitest",
-      [
-        "run",
-        ...reporters.map((name) => `--reporter=${name}`),
-        `--outputFile.json=${report}`,
-        ...args,
-        ...more,
-      ],
-      options,
-    );
+  const named = reporters.map((name) => `--reporter=${name}`);
   try {
-    await vitest();
-  } catch (error) {
-    const failed = existsSync(report) ? failures(JSON.parse(readFileSync(report, "utf8"))) : [];
-    const files = [...new Set(failed.map(({ file }) => file))];
-    // An error outside of any test has no file.
-    const isRepeated = files.length > 0 && files.length <= MAX_REPEATED;
-    if (!isRepeated || error.output?.includes("Unhandled Error")) throw error;
-    console.log(`\n=== once more, alone: ${files.join(", ")}`);
-    await vitest(...files);
-    return note({ unsteady: failed.map(({ file, test }) => `${file}: ${test}`) });
+    const error = await runTool(
+      "vitest",
+      ["run", ...named, `--outputFile.json=${path}`, ...args],
+      options,
+    ).catch((cause) => cause);
+    return { error, report: existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined };
   } finally {
-    if (existsSync(report))
-      note({ slowest: slowestFiles(JSON.parse(readFileSync(report, "utf8"))) });
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** What failed according to a report of vitest. A file that could not be loaded counts as one test. */
+/** The failed tests of a report, each with its first error. A file that could not be loaded counts as one. */
 export function failures({ testResults }) {
   return testResults
     .filter(({ status }) => status === "failed")
-    .flatMap(({ name, assertionResults = [] }) => {
+    .flatMap(({ name, message, assertionResults = [] }) => {
+      const file = relative(root, name);
       const tests = assertionResults.filter(({ status }) => status === "failed");
-      const names = tests.map(({ fullName }) => fullName);
-      return (names.length > 0 ? names : ["the file itself"]).map((test) => ({
-        file: relative(root, name),
-        test,
+      if (tests.length === 0) return [{ file, test: "the file itself", error: message }];
+      return tests.map(({ fullName, failureMessages }) => ({
+        file,
+        test: fullName,
+        error: failureMessages[0] ?? "",
       }));
     });
 }
 
-/** One line for each of the slowest files of a report of vitest, the slowest first. */
-export function slowestFiles({ testResults }) {
+/** One line for each of the slowest files of a report, the slowest first. */
+function slowestFiles({ testResults }) {
   return testResults
     .map(({ name, startTime, endTime }) => ({ name, took: endTime - startTime }))
     .sort((one, other) => other.took - one.took)

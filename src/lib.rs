@@ -1,52 +1,54 @@
-//! toolwright: the tool layer of an agent.
+//! The N-API surface of toolwright, the tool layer of an agent. It converts and forwards; it decides
+//! nothing.
 //!
-//! One call, from top to bottom:
+//! One call, from top to bottom. Each step is a crate in `crates/`:
 //!
-//! 1. [`binding`] takes it from JavaScript (or [`mcp`] from an MCP client, or [`http`] from a REST client): a
-//!    name and raw JSON. [`host`] is the registry that all of them belong to, set up as the host wants it.
-//! 2. [`pipeline`] finds the tool in the [`registry`] and carries the call through the rest.
-//! 3. [`tool`] is the contract. `prepare` turns raw JSON into something that could run: validated,
-//!    coerced, every path resolved, everything it will touch declared.
-//! 4. [`policy`] judges what was declared: allow, ask or deny.
-//! 5. [`hooks`] may stop the call, or rewrite its input, which goes back to 3.
-//! 6. [`confirm`] asks a person where policy said so, and makes the one value that may run.
-//! 7. [`pipeline`] executes it: within its time, cancellable, behind a panic fence.
-//!    The tool itself is one file in [`tools`], a thin layer over an engine in [`workspace`].
-//! 8. [`hooks`] see the answer; it is bounded and goes back as one [`tool::ToolOutput`].
+//! 1. [`calls`] receives it from JavaScript: a name and raw JSON. An MCP client enters through
+//!    `toolwright_mcp`, and a REST client through `toolwright_http`. All of them use the registry that
+//!    `toolwright_host` has set up as the host wants it.
+//! 2. `toolwright_pipeline` finds the tool and takes the call through all stages.
+//! 3. `toolwright_core` is the contract of tools. `prepare` turns raw JSON into a call that could run:
+//!    validated, coerced, every path resolved, everything it will touch declared.
+//! 4. `toolwright_policy` judges the declared accesses: allow, ask or deny.
+//! 5. Hooks may block the call, or rewrite its input, which returns to step 3.
+//! 6. If policy says so, a person is asked. This makes the only value that may run.
+//! 7. The call runs within its time limit, cancellable, behind a panic fence. The tool itself is one
+//!    file in `toolwright_tools`, a thin layer over an engine: `toolwright_files`,
+//!    `toolwright_search`, `toolwright_process`, `toolwright_web`.
+//! 8. Hooks see the result, which is bounded and returned as one `ToolOutput`.
 //!
-//! Commands run in [`process`], where what they start is found and ended with them.
-//! Agents of a [`team`] send each other messages.
-//! [`session`] is what lasts between calls, and [`store`] what lasts longer. [`definition`] is what models are told of the tools, and
-//! [`provider`] knows the wire formats of model providers.
+//! Values cross as JSON text, which is several times cheaper than building JavaScript objects one
+//! property at a time. The facade (`lib/`) parses the text when a value is needed. Errors cross as
+//! data too (see [`envelope`]), so that the facade can throw one error class with a stable type.
 
-pub mod agents;
-#[cfg(feature = "binding")]
-pub mod binding;
-pub mod confirm;
-pub mod definition;
-pub mod error;
-mod git;
-pub mod hooks;
-pub mod host;
+#![allow(
+    clippy::too_many_arguments,
+    reason = "napi reads an object property by property, which is slower"
+)]
+#![allow(clippy::needless_pass_by_value, reason = "napi passes owned values")]
+
+pub mod bus;
+mod callbacks;
+pub mod calls;
+pub mod cancel;
+pub mod doctor;
+mod envelope;
+pub mod format;
+mod host_calls;
 pub mod http;
+pub mod indexes;
+mod listing;
 pub mod mcp;
-pub mod net;
-mod path_text;
-pub mod pipeline;
-pub mod plugin;
+mod mcp_servers;
+pub mod plugins;
 pub mod policy;
-pub mod policy_files;
-pub mod process;
-pub mod provider;
 pub mod registry;
-mod regular_file;
-pub mod session;
-pub mod shell;
 pub mod state;
-pub mod store;
 pub mod team;
-mod terminal;
-mod terminal_parser;
-pub mod tool;
-pub mod tools;
-pub mod workspace;
+mod wire;
+pub mod yardstick;
+
+#[napi_derive::module_init]
+fn init() {
+    toolwright_pipeline::quiet_panic_hook();
+}

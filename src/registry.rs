@@ -1,402 +1,285 @@
-//! The tools of a host by name. Readers get snapshots, so that a registration never affects a running call.
+//! The registry, for JavaScript.
 
 use std::{
-    cmp::Ordering,
-    collections::{BTreeMap, BTreeSet, HashSet},
-    sync::{Arc, PoisonError, RwLock},
+    cell::Cell,
+    rc::Rc,
+    sync::{Arc, Weak},
 };
 
-use tokio::sync::watch;
+use napi::{
+    CleanupEnvHook, Env,
+    bindgen_prelude::{ObjectFinalize, PromiseRaw, Result, spawn_blocking},
+    threadsafe_function::ThreadsafeFunctionCallMode,
+};
+use napi_derive::napi;
+use serde_json::json;
+use toolwright_base::{ErrorKind, ToolError};
+use toolwright_host::{HostOptions, HostRegistry, HostToolSpec, RegisteredTool, validated};
+use toolwright_pipeline::{DefinitionFormat, Pipeline, Strictness, definitions};
+use toolwright_process::TaskInfo;
 
 use crate::{
-    error::{ErrorKind, ToolError},
-    tool::{DynTool, NAME_RULE, is_valid_name},
+    bus::NativeMessageBus,
+    callbacks::{HostListener, Listener},
+    envelope::{misuse, sealed},
+    host_calls::HostCalls,
+    indexes::NativeIndexPool,
+    listing::builtin_specs,
+    mcp::McpLine,
 };
 
-/// The origin of a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolSource {
-    /// Part of toolwright, in the tool set of this name.
-    Builtin(&'static str),
-    /// Implemented by the host.
-    Host,
-    /// Defined in a file of the plugin directory.
-    Plugin {
-        /// The name that the file gives its tools as a whole.
-        plugin: String,
-    },
-    /// Provided by an MCP server.
-    Mcp {
-        /// The server's name.
-        server: String,
-    },
+/// The native side of a `ToolRegistry`.
+#[napi(custom_finalize)]
+pub struct NativeRegistry {
+    pub(super) host: Arc<HostRegistry>,
+    host_calls: Arc<HostCalls>,
+    end_with_env: Option<(CleanupEnvHook<PipelineToEnd>, PipelineToEnd)>,
 }
 
-impl ToolSource {
-    /// The name of the origin in listings.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Builtin(_) => "builtin",
-            Self::Host => "host",
-            Self::Plugin { .. } => "plugin",
-            Self::Mcp { .. } => "mcp",
+#[napi]
+impl NativeRegistry {
+    /// Builds a registry. Throws the text of an error envelope.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(
+        env: Env,
+        options: String,
+        #[napi(
+            ts_arg_type = "(what: \"call\" | \"abort\" | \"letGo\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
+        )]
+        host: HostListener,
+        bus: &NativeMessageBus,
+        indexes: &NativeIndexPool,
+    ) -> Result<Self> {
+        let host_calls = Arc::new(HostCalls::new(host));
+        let functions = Arc::clone(&host_calls);
+        let function = move |number| functions.function(number);
+        let host = validated::<HostOptions>(&options, "option", ErrorKind::InvalidOptions)
+            .map(|options| options.sharing(&indexes.pool))
+            .and_then(|options| HostRegistry::new(options, Arc::clone(&bus.bus), &function))
+            .map(Arc::new)
+            .map_err(|error| napi::Error::from_reason(misuse(&error)))?;
+        // Calls run on other threads and own what they need. Without this hook they would continue
+        // after the worker that made them has ended.
+        let pipeline: PipelineToEnd = Rc::new(Cell::new(Arc::downgrade(&host.pipeline)));
+        let end_with_env = env
+            .add_env_cleanup_hook(Rc::clone(&pipeline), |pipeline| end(&pipeline))
+            .ok()
+            .map(|hook| (hook, pipeline));
+        Ok(Self { host, host_calls, end_with_env })
+    }
+
+    /// Registers a tool of the host, whose handler is the function with this number. Returns
+    /// `{ id, name }` as JSON.
+    #[napi(catch_unwind)]
+    pub fn register(&self, spec: String, handler: u32) -> String {
+        let handler = self.host_calls.function(handler);
+        sealed((|| {
+            let spec: HostToolSpec = validated(&spec, "field", ErrorKind::InvalidTool)?;
+            let RegisteredTool { id, name } = self.host.register(spec, handler)?;
+            Ok(json!({ "id": id, "name": name }).to_string())
+        })())
+    }
+
+    /// Takes the answer of a host tool's handler. Returns false if its call has ended already.
+    #[napi(catch_unwind)]
+    pub fn host_answer(&self, key: u32, answer: String) -> bool {
+        self.host_calls.answer(key, answer)
+    }
+
+    /// Forwards the progress that a host tool's handler reports.
+    #[napi(catch_unwind)]
+    pub fn host_progress(&self, key: u32, progress: String) {
+        // Invalid progress is ignored; it is no reason to end the call.
+        if let Ok(progress) = serde_json::from_str(&progress) {
+            self.host_calls.report(key, progress);
         }
     }
-}
 
-/// One registration of a tool. Registering a name again makes a new registration with a new id.
-#[derive(Clone)]
-pub struct Entry {
-    /// The id of this registration, which no other one has.
-    pub id: u64,
-    /// The registered tool.
-    pub tool: Arc<dyn DynTool>,
-    /// Where the tool comes from.
-    pub source: ToolSource,
-}
-
-/// All registrations at one moment, ordered by name.
-#[derive(Clone, Default)]
-pub struct Snapshot {
-    tools: BTreeMap<NameKey, Entry>,
-    /// The tools that have aliases, which are few.
-    aliased: BTreeSet<NameKey>,
-    disabled: HashSet<String>,
-    /// Built-in tools that were replaced by another tool of the same name, by the id of their registration.
-    replaced: BTreeMap<u64, Entry>,
-    next_id: u64,
-    /// How often the list of tools, or which of them are disabled, has changed.
-    generation: u64,
-}
-
-/// The tools of one host. Changing it replaces the snapshot that readers get.
-#[derive(Default)]
-pub struct Registry {
-    current: RwLock<Arc<Snapshot>>,
-    /// The generation of the current snapshot, for those who wait for the next one.
-    generation: watch::Sender<u64>,
-}
-
-impl Registry {
-    /// The current registrations.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Tells whoever waits that the tools have changed: registered, removed, replaced, disabled or enabled. The
-    /// number grows with each change; several changes in a row may be told as one. When it is told, a snapshot
-    /// has the change.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.generation.subscribe()
-    }
-
-    /// Registers a tool, in place of one of the same name. Returns the id of the registration.
-    pub fn register(&self, tool: Arc<dyn DynTool>, source: ToolSource) -> Result<u64, ToolError> {
-        let name = tool.spec().name.clone();
-        if !is_valid_name(&name) {
-            let shown: String = name.chars().take(80).collect();
-            return Err(ToolError::new(
-                ErrorKind::InvalidTool,
-                format!("`{shown}` cannot be a tool's name; use {NAME_RULE}"),
-            ));
-        }
-        Ok(self.change(|snapshot| {
-            snapshot.next_id += 1;
-            let id = snapshot.next_id;
-            let replaced = snapshot.insert(NameKey(name), Entry { id, tool, source });
-            // A host may wrap a built-in tool under the same name. Its wrapper still calls the built-in tool.
-            if let Some(entry) = replaced.filter(|it| matches!(it.source, ToolSource::Builtin(_))) {
-                snapshot.replaced.insert(entry.id, entry);
-            }
-            id
-        }))
-    }
-
-    /// Removes the tool with a name or an alias; returns the name under which it was registered.
-    pub fn unregister(&self, name: &str) -> Option<String> {
-        self.change(|snapshot| {
-            let real = NameKey(snapshot.find(name)?.tool.spec().name.clone());
-            snapshot.remove(&real).map(|_| real.0)
+    /// Reads the plugin files and replaces the plugin tools in one step. Resolves with the errors as
+    /// JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string>")]
+    pub fn load_plugins<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, String>> {
+        let load = self.host.plugin_loading();
+        env.spawn_future(async move {
+            let errors = spawn_blocking(load)
+                .await
+                .map_err(|err| napi::Error::from_reason(err.to_string()))?;
+            Ok(json!(errors).to_string())
         })
     }
 
-    /// Removes every MCP tool whose name begins with the prefix; returns their names.
-    pub fn unregister_mcp(&self, prefix: &str) -> Vec<String> {
-        let first = NameKey(prefix.to_owned());
-        self.change(|snapshot| {
-            // Names with the same beginning are next to each other, so only those are visited.
-            let removed: Vec<NameKey> = snapshot
-                .tools
-                .range(&first..)
-                .take_while(|(name, _)| name.begins_with(&first))
-                .filter(|(name, entry)| {
-                    matches!(entry.source, ToolSource::Mcp { .. }) && name.0.starts_with(prefix)
-                })
-                .map(|(name, _)| name.clone())
-                .collect();
-            for name in &removed {
-                snapshot.remove(name);
-            }
-            removed.into_iter().map(|name| name.0).collect()
-        })
+    /// Removes a tool by its name or an alias. Returns its name.
+    #[napi(catch_unwind)]
+    pub fn unregister(&self, name: String) -> Option<String> {
+        self.host.pipeline.registry.unregister(&name)
     }
 
-    /// Replaces all plugin tools by these in one step: whoever looks sees the old ones or the new ones. A tool
-    /// that was there before keeps its registration. One whose name another tool has already is left out;
-    /// returns the place in `tools` and the source of the other tool for each.
-    pub fn replace_plugins(
+    /// Removes MCP tools by prefix. Returns their names.
+    #[napi(catch_unwind)]
+    pub fn unregister_mcp_tools(&self, prefix: String) -> Vec<String> {
+        self.host.pipeline.registry.unregister_mcp(&prefix)
+    }
+
+    /// The id of the registration with this name or alias.
+    #[napi(catch_unwind)]
+    pub fn lookup(&self, name: String) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a process makes no 2^53 registrations")]
+        self.host.pipeline.registry.snapshot().find(&name).map(|entry| entry.id as f64)
+    }
+
+    /// Every tool name, in order.
+    #[napi(catch_unwind)]
+    pub fn names(&self) -> Vec<String> {
+        self.host.names()
+    }
+
+    /// The number of tools.
+    #[napi(catch_unwind)]
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.host.pipeline.registry.snapshot().len()).unwrap_or(u32::MAX)
+    }
+
+    /// One tool's info as JSON.
+    #[napi(catch_unwind)]
+    pub fn info(&self, name: String) -> Option<String> {
+        self.host.tool_info(&name).map(|it| it.to_string())
+    }
+
+    /// Every tool's info as JSON.
+    #[napi(catch_unwind)]
+    pub fn infos(&self) -> String {
+        json!(self.host.tool_infos()).to_string()
+    }
+
+    /// The enabled tools, in a provider's format.
+    #[napi(catch_unwind)]
+    pub fn definitions(&self, format: String, strict: bool) -> String {
+        sealed((|| {
+            let format: DefinitionFormat = format
+                .parse()
+                .map_err(|err: String| ToolError::new(ErrorKind::InvalidOptions, err))?;
+            let strictness = if strict { Strictness::Strict } else { Strictness::Guided };
+            let tools = self.host.pipeline.registry.snapshot();
+            Ok(definitions(self.host.definitions(&tools).all(), format, strictness).to_string())
+        })())
+    }
+
+    /// True when policy allows a call of this tool before its input is known.
+    #[napi(catch_unwind)]
+    pub fn is_allowed(&self, name: String, session_id: Option<String>) -> bool {
+        self.host.pipeline.is_allowed(&name, session_id.as_deref())
+    }
+
+    /// True when the tool is disabled.
+    #[napi(catch_unwind)]
+    pub fn is_disabled(&self, name: String) -> bool {
+        self.host.pipeline.registry.snapshot().is_disabled(&name)
+    }
+
+    /// Connects an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+    /// given session, or to a new one.
+    #[napi(catch_unwind)]
+    pub fn open_mcp_line(
         &self,
-        tools: Vec<(Arc<dyn DynTool>, String)>,
-    ) -> Vec<(usize, ToolSource)> {
-        let is_plugin = |it: &Entry| matches!(it.source, ToolSource::Plugin { .. });
-        let tools = tools.into_iter().map(|(tool, plugin)| (tool, ToolSource::Plugin { plugin }));
-        let outcomes = self.replace(is_plugin, tools);
-        let refused = |(index, it): (usize, Result<u64, ToolSource>)| Some((index, it.err()?));
-        outcomes.into_iter().enumerate().filter_map(refused).collect()
+        #[napi(ts_arg_type = "(message: string) => void")] send: Listener,
+        session_id: Option<String>,
+    ) -> McpLine {
+        let outgoing = move |message| {
+            // A client whose environment has ended needs no more messages.
+            let _ = send.call(message, ThreadsafeFunctionCallMode::NonBlocking);
+        };
+        let (line, serve) = self.host.connect(session_id, Arc::new(outgoing));
+        napi::bindgen_prelude::spawn(serve);
+        McpLine::new(line)
     }
 
-    /// Replaces the tools of an MCP server in one step, as [`Self::replace_plugins`] does. `old` are the ids
-    /// of its registrations. Returns for each tool the id of its registration, or the source of the other
-    /// tool that has its name.
-    pub fn replace_mcp_server(
+    /// Every task that runs or is kept after its end, as JSON.
+    #[napi(catch_unwind)]
+    pub fn tasks(&self) -> String {
+        let tasks = self.host.pipeline.sessions.tasks().list();
+        let infos: Vec<TaskInfo> = tasks.iter().map(|it| TaskInfo::of(it)).collect();
+        serde_json::to_string(&infos).unwrap_or_else(|_| "[]".to_owned())
+    }
+
+    /// The number of running tasks.
+    #[napi(catch_unwind)]
+    pub fn running_tasks(&self) -> u32 {
+        u32::try_from(self.host.pipeline.sessions.tasks().running()).unwrap_or(u32::MAX)
+    }
+
+    /// Passes every task event to a listener: first the kept ones, then the new ones.
+    #[napi(catch_unwind)]
+    pub fn on_task_event(
         &self,
-        server: &str,
-        old: &[u64],
-        tools: Vec<Arc<dyn DynTool>>,
-    ) -> Vec<Result<u64, ToolSource>> {
-        let source = || ToolSource::Mcp { server: server.to_owned() };
-        self.replace(|it| old.contains(&it.id), tools.into_iter().map(|tool| (tool, source())))
-    }
-
-    fn replace(
-        &self,
-        is_old: impl Fn(&Entry) -> bool,
-        tools: impl Iterator<Item = (Arc<dyn DynTool>, ToolSource)>,
-    ) -> Vec<Result<u64, ToolSource>> {
-        self.change(|snapshot| {
-            let generation = snapshot.generation;
-            let ids = |it: &Snapshot| it.entries().map(|it| it.id).collect::<Vec<_>>();
-            let ids_before = ids(snapshot);
-            let names: Vec<NameKey> = snapshot
-                .tools
-                .iter()
-                .filter(|(_, entry)| is_old(entry))
-                .map(|(name, _)| name.clone())
-                .collect();
-            let mut before = BTreeMap::new();
-            for name in names {
-                if let Some(entry) = snapshot.remove(&name) {
-                    before.insert(name, entry);
-                }
-            }
-            let mut outcomes = Vec::new();
-            for (tool, source) in tools {
-                let name = NameKey(tool.spec().name.clone());
-                if let Some(other) = snapshot.find(&name.0) {
-                    outcomes.push(Err(other.source.clone()));
-                    continue;
-                }
-                let same = before.remove(&name).filter(|it| Arc::ptr_eq(&it.tool, &tool));
-                let id = same.map_or_else(
-                    || {
-                        snapshot.next_id += 1;
-                        snapshot.next_id
-                    },
-                    |it| it.id,
-                );
-                snapshot.insert(name, Entry { id, tool, source });
-                outcomes.push(Ok(id));
-            }
-            // Definitions that were read again and say the same change nothing.
-            if ids(snapshot) == ids_before {
-                snapshot.generation = generation;
-            }
-            outcomes
-        })
-    }
-
-    /// Disables tools, including ones that are not registered yet. If one name is invalid, none is disabled.
-    /// A name is that of a tool, an alias, or the beginning of several names, as in `mcp__server__*` or
-    /// `mcp__server`.
-    pub fn disable(&self, names: &[String]) -> Result<(), ToolError> {
-        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
-        self.change(|snapshot| {
-            for name in names {
-                snapshot.generation += u64::from(snapshot.disabled.insert(name));
+        #[napi(ts_arg_type = "(event: string) => void")] listener: Listener,
+    ) {
+        self.host.pipeline.sessions.tasks().on_event(move |event| {
+            if let Ok(text) = serde_json::to_string(event) {
+                listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
             }
         });
+    }
+
+    /// Ends every running call and refuses later ones. Resolves once every command has exited.
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, ()>> {
+        self.host.close();
+        let ended = self.host.ended();
+        env.spawn_future(async move {
+            ended.await;
+            Ok(())
+        })
+    }
+
+    /// Releases every function of the host, once every call has ended. None is called after that.
+    #[napi(catch_unwind)]
+    pub fn release(&self) {
+        self.host.pipeline.sessions.shared().events.clear();
+        self.host_calls.release();
+    }
+}
+
+impl ObjectFinalize for NativeRegistry {
+    /// The facade keeps the registry while a call, a client or an iterator needs it. So nothing needs
+    /// it any more: a registry that was dropped without `close()` ends its calls and commands here.
+    fn finalize(mut self, env: Env) -> Result<()> {
+        self.host_calls.release();
+        if let Some((hook, pipeline)) = self.end_with_env.take() {
+            if !self.host.pipeline.is_closed() {
+                end(&pipeline);
+            }
+            // napi never frees the hook itself, but its content can be freed.
+            pipeline.take();
+            env.remove_env_cleanup_hook(hook)?;
+        }
         Ok(())
     }
+}
 
-    /// Enables disabled tools, by their name or an alias. If one name is invalid, none is enabled.
-    pub fn enable(&self, names: &[String]) -> Result<(), ToolError> {
-        let names = names.iter().map(|it| checked_name(it)).collect::<Result<Vec<_>, _>>()?;
-        self.change(|snapshot| {
-            for name in names {
-                let all = snapshot.find(&name).map(all_names).unwrap_or_default();
-                let before = snapshot.disabled.len();
-                snapshot.disabled.retain(|it| *it != name && !all.contains(it));
-                snapshot.generation += u64::from(snapshot.disabled.len() < before);
-            }
-        });
-        Ok(())
-    }
+/// The pipeline to end together with its JavaScript environment.
+type PipelineToEnd = Rc<Cell<Weak<Pipeline>>>;
 
-    fn change<T>(&self, change: impl FnOnce(&mut Snapshot) -> T) -> T {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        // The snapshot is only copied if a reader still has it.
-        let snapshot = Arc::make_mut(&mut current);
-        let changed = change(snapshot);
-        let now = snapshot.generation;
-        drop(current);
-        // Another change may have been told in between: the number only grows.
-        self.generation.send_if_modified(|told| {
-            let is_new = now > *told;
-            *told = now.max(*told);
-            is_new
-        });
-        changed
+/// Ends every call and every command of a registry.
+fn end(pipeline: &PipelineToEnd) {
+    if let Some(pipeline) = pipeline.take().upgrade() {
+        pipeline.abandon();
     }
 }
 
-impl Snapshot {
-    fn insert(&mut self, name: NameKey, entry: Entry) -> Option<Entry> {
-        if entry.tool.aliases().is_empty() {
-            self.aliased.remove(&name);
-        } else {
-            self.aliased.insert(name.clone());
-        }
-        self.generation += 1;
-        self.tools.insert(name, entry)
-    }
-
-    fn remove(&mut self, name: &NameKey) -> Option<Entry> {
-        self.aliased.remove(name);
-        let removed = self.tools.remove(name);
-        self.generation += u64::from(removed.is_some());
-        removed
-    }
-
-    /// The tool with a name or an alias.
-    pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
-        let by_alias = || {
-            let mut aliased = self.aliased.iter().filter_map(|it| self.tools.get(it));
-            aliased.find(|entry| entry.tool.aliases().contains(&name))
-        };
-        self.exact(name).or_else(by_alias)
-    }
-
-    /// The tool that a model calls by a name. Gemini accepts only names that begin with a letter or `_`, so
-    /// its definitions put a `_` before other names (see `provider`).
-    pub(crate) fn find_called(&self, name: &str) -> Option<&Entry> {
-        let prefixed = || self.exact(name.strip_prefix('_')?);
-        self.find(name)
-            .or_else(|| prefixed().filter(|it| needs_gemini_prefix(&it.tool.spec().name)))
-    }
-
-    fn exact(&self, name: &str) -> Option<&Entry> {
-        self.tools.get(&NameKey(name.to_owned()))
-    }
-
-    /// The built-in tool of a registration that was replaced.
-    pub(crate) fn find_replaced(&self, id: u64) -> Option<&Entry> {
-        self.replaced.get(&id)
-    }
-
-    /// All tools, ordered by name.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.tools.values()
-    }
-
-    /// All tools that are not disabled, ordered by name.
-    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Entry> {
-        self.entries().filter(|entry| !self.is_disabled(&entry.tool.spec().name))
-    }
-
-    /// The number of registered tools.
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    /// True when no tool is registered.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
-
-    /// True when the tool is disabled, under any of its names.
-    pub(crate) fn is_disabled(&self, name: &str) -> bool {
-        if self.disabled.is_empty() {
-            return false;
-        }
-        let is_off = |name: &String| {
-            let starts = self.disabled.iter().filter_map(|it| it.strip_suffix('*'));
-            self.disabled.contains(name) || starts.into_iter().any(|it| name.starts_with(it))
-        };
-        let names = self.find(name).map_or_else(|| vec![name.to_owned()], all_names);
-        names.iter().any(is_off)
-    }
+/// Every built-in tool, as JSON. Types and snapshots are generated from it.
+#[napi(catch_unwind)]
+pub fn tool_specs() -> String {
+    builtin_specs().to_string()
 }
 
-/// Checks the name of a tool, or the beginning of several names with a `*` after it.
-fn checked_name(name: &str) -> Result<String, ToolError> {
-    let is_server = name.strip_prefix("mcp__").is_some_and(|it| !it.contains("__"));
-    match name.strip_suffix('*') {
-        None if is_server && is_valid_name(name) => Ok(format!("{name}__*")),
-        start if is_valid_name(start.unwrap_or(name)) => Ok(name.to_owned()),
-        _ => {
-            let shown: String = name.chars().take(80).collect();
-            let message = format!(
-                "`{shown}` is not a tool's name; use {NAME_RULE}, with a `*` at the end for every name \
-                 that begins so, or write a rule to deny only some of a tool's calls"
-            );
-            Err(ToolError::new(ErrorKind::InvalidOptions, message))
-        }
-    }
+/// The version of this addon. It works only with a facade of the same version.
+#[napi(catch_unwind)]
+pub fn addon_version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
 }
 
-fn all_names(entry: &Entry) -> Vec<String> {
-    let aliases = entry.tool.aliases().iter().map(|it| (*it).to_owned());
-    std::iter::once(entry.tool.spec().name.clone()).chain(aliases).collect()
+/// Every error type.
+#[napi(catch_unwind)]
+pub fn error_types() -> Vec<String> {
+    ErrorKind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect()
 }
-
-/// True for names that begin with a digit or `-`, which only Gemini refuses.
-pub(crate) fn needs_gemini_prefix(name: &str) -> bool {
-    name.starts_with(|it: char| it.is_ascii_digit() || it == '-')
-}
-
-/// A name that is ordered as by JavaScript's `localeCompare`: first `_`, then `-`, digits and letters. Case
-/// only decides between names that are otherwise equal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct NameKey(String);
-
-impl NameKey {
-    fn weights(&self) -> impl Iterator<Item = u8> {
-        self.0.bytes().map(|byte| match byte {
-            b'_' => 1,
-            b'-' => 2,
-            _ => byte.to_ascii_lowercase(),
-        })
-    }
-
-    /// True when the name begins with the other, ignoring case.
-    fn begins_with(&self, beginning: &Self) -> bool {
-        self.weights().take(beginning.0.len()).eq(beginning.weights())
-    }
-}
-
-impl Ord for NameKey {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let lower_case_first = || other.0.cmp(&self.0);
-        self.weights().cmp(other.weights()).then_with(lower_case_first)
-    }
-}
-
-impl PartialOrd for NameKey {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
-mod tests;

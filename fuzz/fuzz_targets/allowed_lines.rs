@@ -1,19 +1,15 @@
-//! What policy allows is run by a real bash, and may run nothing but the programs the rules allow.
-//! libFuzzer looks for lines that take new ways through the analysis.
+//! Runs the command lines that policy allows in a real bash, and checks that they start only the programs that
+//! the rules allow. libFuzzer looks for lines that take new paths through the analysis.
 
 #![no_main]
 
 use std::cell::OnceCell;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
-
-#[path = "../../tests/core/command_lines.rs"]
-mod command_lines;
-#[path = "../../tests/core/recording_bash.rs"]
-mod recording_bash;
-
-use command_lines::{Dice, change, line, wrap};
-use recording_bash::RecordingBash;
+use toolwright_bash_recorder::{
+    RecordingBash,
+    command_lines::{Dice, change, line, wrap},
+};
 
 thread_local! {
     static BASH: OnceCell<RecordingBash> = const { OnceCell::new() };
@@ -22,7 +18,7 @@ thread_local! {
 fuzz_target!(|line: &str| {
     BASH.with(|bash| {
         let bash = bash.get_or_init(RecordingBash::new);
-        // No command line can have a NUL, so no shell ever sees one.
+        // A command line cannot contain NUL.
         if !line.contains('\0') && bash.allows(line) {
             bash.check_allowed(line);
         }
@@ -30,7 +26,7 @@ fuzz_target!(|line: &str| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    // Zero stays zero in this kind of dice.
+    // `Dice` with a seed of zero returns only zeros.
     let mut dice = Dice(u64::from(seed) + 1);
     if dice.roll(3) == 0 {
         return fuzzer_mutate(data, size, max_size);

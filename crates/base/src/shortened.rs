@@ -1,0 +1,28 @@
+//! Cuts texts that are shown: names in errors, descriptions, values.
+
+use std::borrow::Cow;
+
+/// The most characters of a name or id in an error.
+pub const SHOWN_NAME: usize = 80;
+
+/// The text, or its first `most` characters followed by `…` if it is longer.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most).and_then(|(end, _)| text.get(..end)) {
+        Some(beginning) => Cow::Owned(format!("{beginning}…")),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_longer_texts_are_cut_and_no_character_is_split() {
+        for (text, most, wanted) in
+            [("", 0, ""), ("abc", 3, "abc"), ("abcd", 3, "abc…"), ("äöü", 2, "äö…"), ("a", 0, "…")]
+        {
+            assert_eq!(shortened(text, most), wanted, "{text} {most}");
+        }
+    }
+}

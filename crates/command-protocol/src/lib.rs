@@ -1,0 +1,29 @@
+//! The messages between a host and its supervisor, and the plan of a sandbox.
+
+mod descendants;
+mod placeholder;
+mod plan_wire;
+mod protocol;
+mod sandbox_plan;
+mod sandbox_support;
+mod shell_arguments;
+
+pub use descendants::{
+    SeenProcess, all_processes, below, children, descendants, inspect, inspect_if_alive, kill_all,
+    kill_found, kill_strays, signal, this_process,
+};
+pub use placeholder::{
+    PLACEHOLDER_NANOSECONDS, PLACEHOLDER_SECONDS, PLACEHOLDER_SECONDS_LATER, is_placeholder_time,
+};
+pub use plan_wire::MAX_PLAN_BYTES;
+pub use protocol::{
+    COOKIE, CommandRequest, EndReport, HELLO, KeeperMessage, MAX_CWD_BYTES, MAX_DESCRIPTORS,
+    MAX_REQUEST_BYTES, ProcessIdentity, RequestKind, STOP_BYTES, cookie_of, limit_byte, limit_of,
+    stop_message,
+};
+pub use sandbox_plan::{
+    CommandNetwork, HiddenPlace, LimitKind, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
+    SandboxPlan, WritablePlaces,
+};
+pub use sandbox_support::{LandlockSupport, SandboxSupport, SandboxTrouble};
+pub use shell_arguments::{shell_arguments, shell_name};

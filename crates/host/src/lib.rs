@@ -1,0 +1,41 @@
+//! Builds a registry from what a host passes in: options, policy sources, hooks and tools become one pipeline.
+//!
+//! All decisions about them are made here. `binding` only passes texts and functions between JavaScript and this
+//! module. This module does not know napi or JavaScript: a function of the host is a [`HostFunction`].
+
+mod doctor;
+mod event_log;
+mod handler_answer;
+mod hook_spec;
+mod host_function;
+mod host_handler;
+mod host_plugins;
+mod host_registry;
+mod host_store;
+mod host_tool;
+mod index_options;
+mod json_text;
+mod mcp_servers;
+mod options;
+mod own_invocation;
+mod policy_setup;
+mod registry_events;
+mod registry_state;
+mod sandbox_options;
+mod search_options;
+mod store_options;
+mod tool_info;
+mod web_options;
+
+pub use doctor::InstallationFacts;
+pub(crate) use event_log::EventLog;
+pub use event_log::{LogPart, LogReader};
+pub use host_function::HostFunction;
+pub use host_registry::{HostRegistry, RegisteredTool};
+pub use host_tool::HostToolSpec;
+pub(crate) use index_options::IndexStatusInfo;
+pub use json_text::{parsed, parsed_input, validated};
+pub use options::HostOptions;
+pub use policy_setup::stand_alone_engine;
+pub use registry_events::within_bounds;
+pub use tool_info::RegisteredToolInfo;

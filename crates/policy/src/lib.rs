@@ -1,0 +1,68 @@
+//! Decides whether a call may run. Policy does no I/O and does not wait, and the same question always gets
+//! the same answer.
+//!
+//! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`]
+//! answers with a [`PolicyVerdict`]. Every part of the call (each path, each host, and each simple command of
+//! a command line) is judged, and the strictest answer counts:
+//!
+//! 1. A rule that denies, whichever layer it comes from.
+//! 2. A rule that asks, or a limit that may apply to something that is only known while a command runs.
+//! 3. A rule that allows. It must certainly match: no rule allows a command that is not understood.
+//! 4. The default action, or else the permission mode.
+//!
+//! The order of rules does not matter. A rule for `*` yields to a rule for the tool. `Bash` also means the
+//! same tool in other sets, `Edit(src/**)` applies to every tool that edits, and `Read(.env)` as a limit
+//! applies to every way to read the file. Rule objects mean the same as rules as text: a condition on paths,
+//! commands or hosts is the pattern of the rule.
+//!
+//! This module names no tool. A call carries the kind of its tool ([`Question::kind`]), and
+//! [`PolicySources::tools`] maps the names in rules to tools.
+//!
+//! The pipeline asks the [`CurrentPolicy`] for the policy of the session, and acts on a [`Decision`].
+
+mod action;
+mod command_pattern;
+mod command_words;
+mod compile;
+mod condition;
+mod config;
+mod current;
+mod decision;
+mod engine;
+mod facts;
+mod file_limits;
+mod git_settings;
+mod grant;
+mod host_limits;
+mod host_pattern;
+mod judge;
+mod judge_command;
+mod kept_grants;
+mod lint;
+mod lint_conditions;
+mod lint_names;
+mod path_pattern;
+mod places;
+mod programs;
+mod question;
+mod risk;
+mod rule;
+mod rule_text;
+mod rule_tools;
+mod ruling;
+mod session_policy;
+mod touched_files;
+mod verdict;
+
+pub use action::{Action, Layer};
+pub use config::{PolicyConfig, PolicyError};
+pub use current::{CurrentPolicy, TooManyModes};
+pub use decision::{Asking, Decision};
+pub use engine::{PolicyEngine, PolicySources};
+pub use file_limits::{FileLimits, LimitedStart, LinkedStart, NamedPlaces};
+pub use grant::is_about_project;
+pub use host_limits::HostLimits;
+pub use lint::LintKind;
+pub use places::{PROTECTED_DIRECTORIES, PROTECTED_FILES, PolicyPlaces};
+pub use question::{Origin, Question};
+pub use verdict::{Basis, PolicyVerdict};

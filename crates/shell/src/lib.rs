@@ -1,0 +1,41 @@
+//! Reads command lines of bash and similar shells. Nothing here runs commands or decides what may run.
+//!
+//! A line is read twice. The [`grammar`] of tree-sitter understands nearly all of bash but misreads some of
+//! it. The strict [`lexer`] understands everyday constructs and gives up on the rest. Both return a
+//! [`LineReading`]: the words of every simple command, and every redirection, assignment and evaluation, as
+//! spans of the line. A caller that needs certainty compares the two.
+//!
+//! [`Word`] is the value of one word, if it is known before the shell runs. [`ReadingWork`] limits the cost
+//! of reading. [`exit_meaning`] distinguishes results such as "no line matched" from failures.
+//!
+//! The supervisor has its own scanner, which determines whether a quote, a bracket or a here-document is
+//! still open at the end of a text. It must handle all of bash, where the lexer gives up, and it is part of a
+//! small program that needs nothing else from here.
+
+mod command;
+mod dialect;
+mod exit_meaning;
+mod expansion;
+mod grammar;
+mod lexer;
+mod line_reading;
+mod plain_names;
+mod reading_work;
+pub mod running_programs;
+mod side_by_side;
+mod word;
+
+pub use command::{
+    Analysis, Destination, Doubt, Redirection, Role, Segment, Setting, analyse, analyse_counting,
+    analyse_for, is_never_allowed, setting_of, trimmed,
+};
+pub use dialect::ShellDialect;
+pub use exit_meaning::exit_meaning;
+pub use expansion::may_become_name;
+pub use grammar::read_by_grammar;
+pub use lexer::{LexedLine, is_variable_name, lex};
+pub use line_reading::{Direction, LineReading, TextSpan};
+pub use plain_names::PlainNames;
+pub use reading_work::{MAX_LINE_BYTES, ReadingWork, TOO_COMPLEX};
+pub use side_by_side::may_run_side_by_side;
+pub use word::Word;

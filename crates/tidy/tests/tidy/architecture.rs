@@ -1,0 +1,1 @@
+//! ARCHITECTURE.md names functions that exist.

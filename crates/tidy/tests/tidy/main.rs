@@ -1,0 +1,9 @@
+//! Rules about the source tree that the compiler does not check.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod architecture;
+mod effects;
+mod structure;
+mod tools;
+mod wording;

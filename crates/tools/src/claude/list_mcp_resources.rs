@@ -1,0 +1,55 @@
+//! `ListMcpResources`: lists the resources of MCP servers.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolwright_base::{Access, SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext, ToolOutput};
+
+use crate::mcp_resources::{self, ListedResources};
+
+#[derive(Default)]
+pub(super) struct ListMcpResources;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The name of a server. Default: all servers.
+    #[serde(default)]
+    server: Option<String>,
+}
+
+impl Tool for ListMcpResources {
+    type Input = Input;
+    type Output = ListedResources;
+    type Plan = Input;
+
+    const NAME: &'static str = "ListMcpResources";
+    const TITLE: &'static str = "List MCP Resources";
+    const DESCRIPTION: &'static str = include_str!("../description/list_mcp_resources.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::ReadOnly;
+    const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
+    const ALIASES: &'static [&'static str] = &["ListMcpResourcesTool"];
+
+    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
+        Ok(input)
+    }
+
+    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+        Vec::new()
+    }
+
+    fn describe(&self, plan: &Input) -> String {
+        match &plan.server {
+            Some(server) => format!("List the resources of MCP server {server}"),
+            None => "List the resources of all MCP servers".to_owned(),
+        }
+    }
+
+    async fn run(
+        &self,
+        plan: Input,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<ListedResources>, ToolError> {
+        mcp_resources::list(plan.server.as_deref(), cx).await
+    }
+}

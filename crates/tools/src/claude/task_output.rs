@@ -1,0 +1,69 @@
+//! `TaskOutput`: reads the output of a background task, and whether it runs or how it ended.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext, ToolOutput};
+
+use crate::{
+    commands::{CALL_LIMIT, MAX_TIMEOUT_MS},
+    task_reading::{self, ReadOutput, TaskOutputRequest, TaskToRead},
+};
+
+#[derive(Default)]
+pub(super) struct TaskOutput;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The id from the answer that started the task.
+    task_id: String,
+    /// Wait for the end. Default: true.
+    #[serde(default)]
+    block: Option<bool>,
+    /// How long to wait, in milliseconds. Default: 30000.
+    #[serde(default)]
+    #[schemars(range(max = MAX_TIMEOUT_MS))]
+    timeout: Option<u32>,
+    /// The byte to read from. Default: where the last call stopped.
+    #[serde(default)]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    offset: Option<u64>,
+}
+
+impl Tool for TaskOutput {
+    type Input = Input;
+    type Output = ReadOutput;
+    type Plan = TaskToRead;
+
+    const NAME: &'static str = "TaskOutput";
+    const TITLE: &'static str = "Read Task Output";
+    const DESCRIPTION: &'static str = include_str!("../description/task_output.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::ReadOnly;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+    const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
+    const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<TaskToRead, ToolError> {
+        let Input { task_id, block, timeout: timeout_ms, offset } = input;
+        TaskToRead::of(&TaskOutputRequest { task_id, block, timeout_ms, offset }, cx)
+    }
+
+    fn accesses(&self, _plan: &TaskToRead) -> Vec<Access> {
+        Vec::new()
+    }
+
+    fn describe(&self, plan: &TaskToRead) -> String {
+        plan.describe()
+    }
+
+    async fn run(
+        &self,
+        plan: TaskToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<ReadOutput>, ToolError> {
+        task_reading::read(plan, cx).await
+    }
+}

@@ -1,0 +1,68 @@
+//! `Write`: creates a file or replaces its whole content.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{Preview, Tool, ToolContext, ToolOutput};
+use toolwright_files::{RelativePaths, WorkspacePath};
+
+use crate::{
+    editing::{self, Changed},
+    writing::{WrittenFacts, written},
+};
+
+#[derive(Default)]
+pub(super) struct Write;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The absolute path of the file to write.
+    file_path: String,
+    /// The whole content of the file.
+    content: String,
+}
+
+pub(super) struct Plan {
+    place: WorkspacePath,
+    content: String,
+}
+
+impl Tool for Write {
+    type Input = Input;
+    type Output = Changed<WrittenFacts>;
+    type Plan = Plan;
+
+    const NAME: &'static str = "Write";
+    const TITLE: &'static str = "Write File";
+    const DESCRIPTION: &'static str = include_str!("../description/write.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
+    const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
+    const ALIASES: &'static [&'static str] = &["FileWrite"];
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
+        Ok(Plan { place, content: input.content })
+    }
+
+    fn accesses(&self, plan: &Plan) -> Vec<Access> {
+        vec![Access::Write(plan.place.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &Plan) -> String {
+        format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    }
+
+    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
+    }
+
+    async fn run(
+        &self,
+        plan: Plan,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
+        let Plan { place, content } = plan;
+        editing::change(place, cx, move |current| written(current, &content)).await
+    }
+}

@@ -1,0 +1,59 @@
+//! `file-reader`: shows a file of the project, or a range of its lines, without line numbers.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext, ToolOutput};
+
+use crate::reading::{self, FileFacts, FileToRead};
+
+#[derive(Default)]
+pub(super) struct FileReader;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The file to read, absolute or relative to the workspace.
+    path: String,
+    /// The first line to read, counted from 1.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    start_line: Option<u64>,
+    /// The last line to read.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
+    end_line: Option<u64>,
+}
+
+impl Tool for FileReader {
+    type Input = Input;
+    type Output = FileFacts;
+    type Plan = FileToRead;
+
+    const NAME: &'static str = "file-reader";
+    const TITLE: &'static str = "File Reader";
+    const DESCRIPTION: &'static str = include_str!("../description/file_reader.md");
+    const SIDE_EFFECT: SideEffect = SideEffect::None;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+    const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
+
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
+        reading::lines_of(&input.path, input.start_line, input.end_line, cx)
+    }
+
+    fn accesses(&self, plan: &FileToRead) -> Vec<Access> {
+        vec![Access::Read(plan.path.absolute().to_owned())]
+    }
+
+    fn describe(&self, plan: &FileToRead) -> String {
+        reading::describe(plan)
+    }
+
+    async fn run(
+        &self,
+        plan: FileToRead,
+        cx: &ToolContext,
+    ) -> Result<ToolOutput<FileFacts>, ToolError> {
+        reading::read(plan, cx).await
+    }
+}
