@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::kind::ToolKind;
+use crate::{kind::ToolKind, shortened};
 
 /// How much of a raw input is shown to a person.
 const MAX_SHOWN_INPUT: usize = 120;
@@ -183,7 +183,7 @@ impl ToolSpec {
         let title = &self.title;
         let Some(parameters) = input.as_object() else { return title.clone() };
         if self.kind.inputs.is_empty() {
-            return format!("{title} {}", beginning(&input.to_string(), MAX_SHOWN_INPUT));
+            return format!("{title} {}", shortened(&input.to_string(), MAX_SHOWN_INPUT));
         }
         let named = self.kind.inputs.iter().filter_map(|it| parameters.get(*it));
         let targets: Vec<&str> = named

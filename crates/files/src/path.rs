@@ -18,7 +18,7 @@ use std::{
 use rustix::fs::OFlags;
 #[cfg(target_os = "linux")]
 use rustix::fs::ResolveFlags;
-use toolwright_base::{path_from_text, path_to_text, regular_file};
+use toolwright_base::{SHOWN_NAME, path_from_text, path_to_text, regular_file, shortened};
 
 use super::not_absolute::refusal_of;
 use crate::visibility::Visibility;

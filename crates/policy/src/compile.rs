@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use toolwright_base::{ToolCatalogue, ToolFamily, visible};
+use toolwright_base::{ToolCatalogue, ToolFamily, shortened, visible};
 
 use super::{
     action::{Action, Layer},

@@ -1,6 +1,6 @@
 //! "Always allow": the narrowest rules that allow the same call again.
 
-use toolwright_base::{Access, ToolFamily, is_confusing};
+use toolwright_base::{Access, ToolFamily, is_confusing, shortened};
 
 use super::{
     action::Action,

@@ -1,6 +1,6 @@
 //! Finds rules about tools that do not exist.
 
-use toolwright_base::is_valid_name;
+use toolwright_base::{SHOWN_NAME, is_valid_name, shortened};
 
 use super::{
     engine::PolicyEngine,
@@ -35,7 +35,10 @@ impl PolicyEngine {
                 // A server may be connected later.
                 let is_server = start.starts_with("mcp__") || "mcp__".starts_with(start.as_str());
                 (!is_server && !starts(start)).then(|| {
-                    format!("no {among} has a name that begins with `{}`", shortened(start, SHOWN_NAME))
+                    format!(
+                        "no {among} has a name that begins with `{}`",
+                        shortened(start, SHOWN_NAME)
+                    )
                 })
             }
             (_, Some(tool)) => {

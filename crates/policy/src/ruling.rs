@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use toolwright_base::{Risk, shown_path, visible};
+use toolwright_base::{Risk, shortened, shown_path, visible};
 use toolwright_shell::Direction;
 
 use super::{

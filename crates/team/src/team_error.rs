@@ -1,5 +1,7 @@
 //! Why a team could not be created, joined, written to or deleted.
 
+use toolwright_base::shortened;
+
 use super::{LEAD_NAME, MailboxLimits};
 
 /// The longest name of a team or a member, in characters.

@@ -9,6 +9,7 @@ use ignore::{
     overrides::OverrideBuilder,
     types::{Types, TypesBuilder},
 };
+use toolwright_base::shortened;
 use toolwright_files::{EntryKind, WorkspacePath};
 
 use super::{

@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use toolwright_base::shortened;
+
 use parking_lot::Mutex;
 use reqwest::{
     Method, RequestBuilder, Response,

@@ -2,6 +2,8 @@
 
 use std::{net::IpAddr, sync::Arc};
 
+use toolwright_base::shortened;
+
 use url::{Host, Url};
 
 use super::{AddressClass, AllowedHost, FetchError, address::closed_class};

@@ -1,5 +1,7 @@
 //! The pages of a PDF that a caller asks for, such as `3` or `1-5`.
 
+use toolwright_base::shortened;
+
 /// A range of pages, counted from 1, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRange {

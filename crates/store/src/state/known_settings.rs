@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use toolwright_base::shortened;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;

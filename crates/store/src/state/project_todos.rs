@@ -1,5 +1,7 @@
 //! The todos of a project. Each is stored under its own key, so changing one never loses another.
 
+use toolwright_base::{SHOWN_NAME, shortened};
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
