@@ -9,7 +9,7 @@ use std::{
 
 use parking_lot::RwLock;
 use tokio::sync::watch;
-use toolwright_base::{ErrorKind, NAME_RULE, ToolError, is_valid_name};
+use toolwright_base::{ErrorKind, NAME_RULE, SHOWN_NAME, ToolError, is_valid_name, shortened};
 
 use crate::tool::DynTool;
 

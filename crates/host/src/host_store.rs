@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use toolwright_base::shortened;
 use toolwright_core::ProgressSink;
 use toolwright_store::{
     EntryPage, ListRequest, SetOutcome, StoreBackend, StoreEntry, StoreError, StoredValue, Version,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_base::{ErrorKind, ToolError, is_valid_name};
+use toolwright_base::{ErrorKind, SHOWN_NAME, ToolError, is_valid_name, shortened};
 use toolwright_core::{
     Environment, EnvironmentRules, ForModel as _, ReadBeforeWrite, Sessions, ToolSource,
     home_directory,

@@ -8,7 +8,7 @@ use serde::{
     de::{Error as _, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::{Value, json};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, SHOWN_NAME, ToolError, shortened};
 use toolwright_command_protocol::{ResourceLimits, SandboxLevel};
 use toolwright_process::{
     SandboxMode, SandboxNetwork, SandboxSettings, SandboxShare, SandboxWrites,

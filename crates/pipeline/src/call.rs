@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
-use toolwright_base::{ErrorKind, SideEffect, ToolError};
+use toolwright_base::{ErrorKind, SHOWN_NAME, SideEffect, ToolError, shortened};
 use toolwright_core::{
     CommandSandbox, Commitment, DEFAULT_SESSION, Entry, Handlers, Progress, ProgressSink, Registry,
     Sessions, Snapshot, ToolContext, ToolOutput,

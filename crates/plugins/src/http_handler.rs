@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::{Map, Value};
 use tokio::time::timeout;
-use toolwright_base::{ErrorKind, ToolError, shown_text};
+use toolwright_base::{ErrorKind, ToolError, shortened, shown_text};
 use toolwright_core::{ToolContext, ToolOutput};
 use toolwright_web::{CacheUse, FetchError, FetchMethod, FetchOutcome, FetchRequest, FetchedPage};
 use url::Url;

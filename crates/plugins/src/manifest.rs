@@ -1,7 +1,7 @@
 //! Checks plugin files. Every error is reported, and the valid tools of a file can be used regardless.
 
 use serde_json::{Map, Value, json};
-use toolwright_base::{NAME_RULE, is_valid_name};
+use toolwright_base::{NAME_RULE, SHOWN_NAME, is_valid_name, shortened};
 use toolwright_core::{
     InputValidator, check_foreign_schema, closed_schema, derived_schema, kind_of,
 };

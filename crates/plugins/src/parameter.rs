@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, ToolError, shortened};
 
 /// The longest value that can replace a placeholder, in characters.
 pub(super) const MAX_VALUE_CHARACTERS: usize = 10_000;

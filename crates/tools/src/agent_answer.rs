@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, ToolError, shortened};
 use toolwright_core::{AgentRecord, Content, ToolOutput, image_in_words, kind_of};
 use toolwright_documents::load_image;
 use toolwright_process::{StopReason, Task, TaskState};

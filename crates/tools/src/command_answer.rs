@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use toolwright_base::{ErrorKind, ToolError, shown_path, shown_text};
+use toolwright_base::{ErrorKind, SHOWN_NAME, ToolError, shortened, shown_path, shown_text};
 use toolwright_core::{Content, Session, ToolContext, ToolOutput};
 use toolwright_process::{
     CommandEnding, KeeperTrouble, RunMode, SpillState, StopReason, Task, TaskState, signal_name,
@@ -375,7 +375,8 @@ pub(super) fn task_of(id: &str, session: &Session) -> Result<Arc<Task>, ToolErro
         } else {
             format!("the latest are {}", known.join(", "))
         };
-        let shown = shortened(&shown_text(id), SHOWN_NAME);
+        let shown = shown_text(id);
+        let shown = shortened(&shown, SHOWN_NAME);
         ToolError::new(ErrorKind::TaskNotFound, format!("no task has the id `{shown}`; {hint}"))
     })
 }

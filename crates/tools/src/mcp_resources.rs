@@ -10,7 +10,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, ToolError, shortened};
 use toolwright_core::{Content, HandlerName, ToolContext, ToolOutput, kind_of, whole_lines_within};
 use toolwright_documents::{image_mime, load_image};
 
@@ -169,7 +169,7 @@ fn templates_of(
         }
         let texts = [&mut template.name, &mut template.title, &mut template.mime_type];
         for text in texts.into_iter().chain([&mut template.description]).flatten() {
-            *text = shortened(&in_one_line(text));
+            *text = short_line(text);
         }
     }
     templates.retain(|it| {
@@ -236,7 +236,7 @@ fn listed(
         text.push_str(&format!("  server `{server}`: {pattern}{facts}{about}\n"));
     }
     for problem in problems.iter().take(MAX_PROBLEMS) {
-        text.push_str(&format!("\n[{}]", shortened(&in_one_line(problem))));
+        text.push_str(&format!("\n[{}]", short_line(problem)));
     }
     let data = ListedResources { resources: listed, total, templates };
     ToolOutput::text(text.trim_end()).with_data(data)
@@ -246,12 +246,12 @@ impl McpResource {
     /// Shortens the texts that are meant for people.
     fn with_short_texts(self) -> Self {
         let Self { server, uri, name, title, description, mime_type, size } = self;
-        let short = |text: Option<String>| text.map(|it| shortened(&it));
+        let short =
+            |text: Option<String>| text.map(|it| shortened(&it, MAX_DESCRIPTION).into_owned());
         let [name, title, mime_type] = [name, title, mime_type].map(short);
         // The lines of a long description are joined first, so that the model gets as much of it as possible.
         let is_short = |it: &str| it.chars().count() <= MAX_DESCRIPTION;
-        let description =
-            description.map(|it| if is_short(&it) { it } else { shortened(&in_one_line(&it)) });
+        let description = description.map(|it| if is_short(&it) { it } else { short_line(&it) });
         Self { server, uri, name, title, description, mime_type, size }
     }
 
@@ -269,6 +269,10 @@ impl McpResource {
         }
         words
     }
+}
+
+fn short_line(text: &str) -> String {
+    shortened(&in_one_line(text), MAX_DESCRIPTION).into_owned()
 }
 
 fn in_one_line(text: &str) -> String {

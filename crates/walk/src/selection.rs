@@ -164,7 +164,7 @@ impl Selection {
         let definitions = builder.definitions();
         if name != "all" && !definitions.iter().any(|it| it.name() == name) {
             // Computing the distance takes longer for long names, and no known name is long.
-            let asked = shortened(&name, MAX_TYPE_CHARS);
+            let asked = shortened(name, MAX_TYPE_CHARS).into_owned();
             let mut names: Vec<&str> =
                 definitions.iter().map(ignore::types::FileTypeDef::name).collect();
             names.sort_by_key(|it| strsim::osa_distance(it, &asked));

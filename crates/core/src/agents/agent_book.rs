@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use toolwright_base::{SHOWN_NAME, shortened};
+
 use parking_lot::Mutex;
 
 use super::{AgentLimits, agent_id::new_agent_id};

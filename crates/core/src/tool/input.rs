@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, ToolError, shortened};
 
 use super::{SchemaError, coerce::coerce};
 

@@ -16,6 +16,8 @@ pub use edit::edit_notebook;
 pub(crate) use read::read_notebook;
 pub use render::{NotebookPiece, render_cells};
 
+use std::borrow::Cow;
+
 /// The size of the largest notebook that is parsed.
 pub(crate) const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
 /// The most characters of one output that are rendered.

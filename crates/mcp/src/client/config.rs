@@ -9,7 +9,7 @@ use std::{
 use http::{HeaderName, HeaderValue};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, SHOWN_NAME, ToolError, shortened};
 use toolwright_process::ServerCommand;
 use url::Url;
 

@@ -15,7 +15,7 @@ use super::{
     guarded_transport::{GuardedTransport, ServerNews},
     handshake::{AgreedConnection, ConnectFailure, Era, HandshakeFailure, agree},
     http,
-    server_link::{LinkSession, OutputNoise, ServerLink, shortened},
+    server_link::{LinkSession, OutputNoise, ServerLink, one_line},
     server_requests::ServerRequests,
     sse,
 };
@@ -116,7 +116,7 @@ pub(super) fn with_stderr(message: String, errors: &str) -> String {
     let characters = errors.trim_end().chars().count();
     let last: String =
         errors.trim_end().chars().skip(characters.saturating_sub(MAX_STDERR_CHARS)).collect();
-    let last = shortened(&last);
+    let last = one_line(&last);
     if last.is_empty() { message } else { format!("{message}; the end of its errors: {last}") }
 }
 

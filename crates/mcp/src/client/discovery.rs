@@ -11,7 +11,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{handshake::ConnectFailure, server_link::shortened};
+use super::{handshake::ConnectFailure, server_link::one_line};
 
 /// The maximum number of tools of one server.
 pub(super) const MAX_TOOLS: usize = 1_000;
@@ -115,11 +115,11 @@ async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<ToolPag
         Ok(ServerResult::CustomResult(CustomResult(list))) => read_one_by_one(list),
         Ok(_) => Err(other("its list of tools does not follow the protocol")),
         Err(ServiceError::McpError(error)) => {
-            Err(other(&format!("it does not list its tools: {}", shortened(&error.message))))
+            Err(other(&format!("it does not list its tools: {}", one_line(&error.message))))
         }
         Err(error) => Err(ConnectFailure::BrokeOff(format!(
             "it did not list its tools: {}",
-            shortened(&error.to_string())
+            one_line(&error.to_string())
         ))),
     }
 }
@@ -135,10 +135,10 @@ fn read_one_by_one(mut list: Value) -> Result<ToolPage, ConnectFailure> {
     };
     let read = |(number, tool): (usize, Value)| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
-        let name = shortened(name);
+        let name = one_line(name);
         serde_json::from_value(tool).map_err(|cause: serde_json::Error| {
             // The cause quotes the tool, which may be long.
-            let cause = shortened(&cause.to_string());
+            let cause = one_line(&cause.to_string());
             format!("tool {number} of its list, `{name}`, is left out: {cause}")
         })
     };

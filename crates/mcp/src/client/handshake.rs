@@ -10,7 +10,7 @@ use rmcp::{
 };
 
 use super::{
-    server_link::{shortened, transport_words},
+    server_link::{one_line, transport_words},
     server_requests::ServerRequests,
 };
 
@@ -73,7 +73,7 @@ fn failure_of(error: &ClientInitializeError, era: Era) -> HandshakeFailure {
             if is_unknown && era == Era::WithInitialize {
                 return HandshakeFailure::NoInitialize;
             }
-            format!("it refuses to begin: {}", shortened(&refusal.message))
+            format!("it refuses to begin: {}", one_line(&refusal.message))
         }
         ClientInitializeError::ConnectionClosed(_) => {
             let words = "it closed the connection before it was ready".to_owned();
@@ -94,7 +94,7 @@ fn failure_of(error: &ClientInitializeError, era: Era) -> HandshakeFailure {
         | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
             "its answer to the first request does not follow the protocol".to_owned()
         }
-        other => shortened(&other.to_string()),
+        other => one_line(&other.to_string()),
     };
     HandshakeFailure::Other(ConnectFailure::Other(words))
 }

@@ -9,7 +9,7 @@ use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::{Sse, SseStream};
 use toolwright_web::causes_in_words;
 
-use super::{message_pipe::MAX_MESSAGE_BYTES, server_link::shortened};
+use super::{message_pipe::MAX_MESSAGE_BYTES, server_link::one_line};
 
 /// How many bytes of an error's body are read.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -81,7 +81,7 @@ pub(super) fn refusal(status: StatusCode, body: &str) -> String {
         it if it.is_redirection() => "; it redirects to another URL, so use that as `url`",
         _ => "",
     };
-    let body = shortened(&body.chars().take(2_000).collect::<String>());
+    let body = one_line(&body.chars().take(2_000).collect::<String>());
     let body = if body.is_empty() { body } else { format!(": {body}") };
     format!("it answers with HTTP {code} {reason}{body}{next}")
 }

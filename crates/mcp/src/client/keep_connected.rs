@@ -14,7 +14,7 @@ use super::{
     discovery::{Discovered, discover},
     handshake::ConnectFailure,
     remote_tool::RemoteTool,
-    server_link::{LinkSession, ServerLink, shortened},
+    server_link::{LinkSession, ServerLink, one_line},
     status::McpServerState,
 };
 
@@ -243,7 +243,7 @@ fn clash(tool: &RemoteTool, other: &ToolSource, server: &str) -> String {
         ToolSource::Host => "a tool of the host",
         ToolSource::Plugin { .. } => "a plugin tool",
     };
-    let (own, registered) = (shortened(tool.own_name()), tool.registered_name());
+    let (own, registered) = (one_line(tool.own_name()), tool.registered_name());
     format!("tool `{own}` is left out: {whose} is already registered as `{registered}`")
 }
 

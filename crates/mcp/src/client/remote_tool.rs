@@ -19,7 +19,7 @@ use super::{
     discovery::fingerprint,
     guarded_transport::{ForwardedProgress, ServerNews},
     remote_answer::output_of,
-    server_link::{LinkSession, ServerLink, shortened, transport_words},
+    server_link::{LinkSession, ServerLink, one_line, transport_words},
 };
 use crate::mcp_tool_name;
 
@@ -43,18 +43,18 @@ impl RemoteTool {
             return Err("a tool without a name is left out".to_owned());
         }
         let schema = Value::Object((*tool.input_schema).clone());
-        let left_out = |cause| format!("tool `{}` is left out: {cause}", shortened(&tool.name));
+        let left_out = |cause| format!("tool `{}` is left out: {cause}", one_line(&tool.name));
         let input = ForeignInput::new(&schema).map_err(left_out)?;
         let hints = tool.annotations.as_ref();
         let annotations = Annotations {
-            title: hints.and_then(|it| it.title.as_deref()).map(shortened),
+            title: hints.and_then(|it| it.title.as_deref()).map(one_line),
             read_only_hint: hints.and_then(|it| it.read_only_hint),
             destructive_hint: hints.and_then(|it| it.destructive_hint),
             idempotent_hint: hints.and_then(|it| it.idempotent_hint),
             open_world_hint: hints.and_then(|it| it.open_world_hint),
         };
         let name = mcp_tool_name(link.name(), &tool.name);
-        let title = tool.title.as_deref().map(shortened).filter(|it| !it.is_empty());
+        let title = tool.title.as_deref().map(one_line).filter(|it| !it.is_empty());
         let spec = ToolSpec {
             title: title.or_else(|| annotations.title.clone()).unwrap_or_else(|| name.clone()),
             name,
@@ -163,7 +163,7 @@ impl Prepared for RemoteCall {
                 let message = format!("MCP server `{name}` could not be reached: {cause}");
                 Err(ToolError::new(ErrorKind::McpServer, message))
             }
-            Err(error) => Err(tool.failed(&shortened(&error.to_string()))),
+            Err(error) => Err(tool.failed(&one_line(&error.to_string()))),
         }
     }
 }

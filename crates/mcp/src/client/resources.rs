@@ -21,7 +21,7 @@ use toolwright_core::{HandlerName, HostHandler, ToolContext};
 
 use super::{
     McpServers,
-    server_link::{ServerLink, shortened},
+    server_link::{ServerLink, one_line},
     status::McpServerState,
 };
 
@@ -142,7 +142,7 @@ fn unknown(server: &str, servers: &McpServers, function: HandlerName) -> ToolErr
         return ToolError::new(ErrorKind::HandlerMissing, lack).allowed_by(&how);
     }
     let message =
-        format!("no MCP server is named `{}`; there are {}", shortened(server), names.join(", "));
+        format!("no MCP server is named `{}`; there are {}", one_line(server), names.join(", "));
     ToolError::new(ErrorKind::Validation, message)
 }
 
@@ -272,7 +272,7 @@ async fn asked(
     };
     answered.map_err(|error| match error {
         ServiceError::McpError(error) => failed(link, error.message.trim()),
-        other => failed(link, &shortened(&other.to_string())),
+        other => failed(link, &one_line(&other.to_string())),
     })
 }
 

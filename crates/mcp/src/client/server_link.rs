@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use rmcp::{RoleClient, model::ServerPeerInfo, service::Peer};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::{ErrorKind, ToolError, shortened};
 use toolwright_core::ToolContext;
 #[cfg(unix)]
 use toolwright_process::ServerProcess;
@@ -357,7 +357,7 @@ impl OutputNoise {
         counts.lines += 1;
         if counts.first.is_none() {
             let beginning = line.get(..line.len().min(4 * MAX_SHOWN)).unwrap_or_default();
-            counts.first = Some(shortened(&String::from_utf8_lossy(beginning)));
+            counts.first = Some(one_line(&String::from_utf8_lossy(beginning)));
         }
     }
 

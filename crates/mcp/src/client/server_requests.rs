@@ -22,7 +22,7 @@ use url::Url;
 
 use super::{
     connector::ClientContext,
-    server_link::{ServerLink, shortened},
+    server_link::{ServerLink, one_line},
 };
 
 /// The option that every question has.
@@ -133,7 +133,7 @@ struct ChoiceField {
 
 impl ChoiceForm {
     fn of(server: &str, message: &str, schema: &Value) -> Option<Self> {
-        let intro = format!("MCP server {server} asks: {}", shortened(message));
+        let intro = format!("MCP server {server} asks: {}", one_line(message));
         let properties = schema.get("properties").and_then(Value::as_object);
         let properties: Vec<(&String, &Value)> = properties.into_iter().flatten().collect();
         if properties.is_empty() {
@@ -146,7 +146,7 @@ impl ChoiceForm {
             let title = title.and_then(Value::as_str).unwrap_or(name);
             Some(ChoiceField {
                 name: Some(name.clone()),
-                question: format!("{intro} ({}: {})", shortened(name), shortened(title)),
+                question: format!("{intro} ({}: {})", one_line(name), one_line(title)),
                 choices: choices_of(property)?,
             })
         };
@@ -214,7 +214,7 @@ fn choices_of(property: &Value) -> Option<Vec<(String, Value)>> {
 fn are_distinct(choices: &[(String, Value)]) -> bool {
     let mut seen = vec![DECLINE.to_lowercase()];
     choices.iter().all(|(label, _)| {
-        let words = shortened(label).to_lowercase();
+        let words = one_line(label).to_lowercase();
         let is_plain = !words.is_empty()
             && label.chars().count() <= MAX_LABEL
             && for_display(label) == *label

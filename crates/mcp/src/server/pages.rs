@@ -1,5 +1,7 @@
 //! Splits lists into pages.
 
+use toolwright_base::{SHOWN_NAME, shortened};
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::{ErrorData, model::PaginatedRequestParams};
 

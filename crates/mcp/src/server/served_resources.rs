@@ -8,7 +8,7 @@ use rmcp::{
     model::{MetaObject, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
 };
 use serde_json::{Map, Value, json};
-use toolwright_base::shown_text;
+use toolwright_base::{shortened, shown_text};
 use toolwright_process::{RunMode, Task, TaskPage, task_page};
 use url::Url;
 

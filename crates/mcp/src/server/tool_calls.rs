@@ -10,6 +10,7 @@ use rmcp::{
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
+use toolwright_base::{SHOWN_NAME, shortened};
 use toolwright_core::{Progress, ProgressSink};
 use toolwright_pipeline::{Arrival, SharedBus};
 

@@ -132,10 +132,7 @@ impl<'a> ProjectTodos<'a> {
         asked: &str,
         change: impl Fn(&mut ProjectTodo) -> Result<ValueChange, StateError>,
     ) -> Result<ProjectTodo, StateError> {
-        let missing = || {
-            let shown = shortened(&asked, SHOWN_NAME);
-            StateError::NoSuchTodo(shown)
-        };
+        let missing = || StateError::NoSuchTodo(shortened(asked, SHOWN_NAME).into_owned());
         let id = Uuid::parse_str(asked.trim()).map_err(|_| missing())?;
         self.store
             .update(&self.place(id), |old| {

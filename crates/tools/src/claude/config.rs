@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind};
+use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shortened};
 use toolwright_core::{ForModel as _, HandlerName, Handlers, Tool, ToolContext, ToolOutput};
 use toolwright_store::{
     ConfigChange, KnownSettings, SettingSpec, SettingValue, Settings, StateError, StateEvent,
@@ -90,7 +90,7 @@ impl Tool for Config {
     fn describe(&self, Plan { setting, value }: &Plan) -> String {
         match value {
             None => format!("Read the setting {setting}"),
-            Some(value) => format!("Set {setting} to {}", beginning(&value.to_string())),
+            Some(value) => format!("Set {setting} to {}", beginning(value)),
         }
     }
 
@@ -141,7 +141,7 @@ impl Tool for Config {
             };
             text.push_str(&format!("\n[`{setting}` is not a known setting{meant}]"));
         }
-        let display = format!("Set {setting} to {}", beginning(&value.to_string()));
+        let display = format!("Set {setting} to {}", beginning(&value));
         Ok(ToolOutput::text(text)
             .with_data(data(SettingOperation::Set, Some(value), previous))
             .with_display(display))
@@ -202,6 +202,6 @@ fn named(names: &[&str]) -> String {
 }
 
 /// The beginning of a value, for a line that is shown to a person.
-fn beginning(value: &str) -> Cow<'_, str> {
-    shortened(value, 200)
+fn beginning(value: &SettingValue) -> String {
+    shortened(&value.to_string(), 200).into_owned()
 }

@@ -1,6 +1,7 @@
 //! The kind of a fetched page: HTML, another text, a PDF or an image. PDFs and images are read like those in
 //! files.
 
+use toolwright_base::shortened;
 use toolwright_documents::{
     ImageBlock, ImageError, MAX_PAGES_PER_READ, PageRange, PdfError, PdfText, image_mime,
     load_image, read_pdf,

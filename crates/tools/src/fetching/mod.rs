@@ -9,7 +9,7 @@ mod document;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use toolwright_base::ToolError;
+use toolwright_base::{ToolError, shortened};
 use toolwright_core::{Content, HandlerName, Handlers, ToolContext, ToolOutput};
 use toolwright_page::{PageSelector, PageStyle, page_text};
 use toolwright_web::{CrossHostRedirect, FetchOutcome, FetchRequest, parse_web_url};
