@@ -102,7 +102,7 @@ async fn ask<T: DeserializeOwned>(
         Ok(MethodAnswer::Failure(MethodFailure { kind, message })) => {
             let message = shortened(&message, MAX_MESSAGE);
             Err(if kind == COMPLETE_ERROR {
-                StoreError::OfHost(message)
+                StoreError::OfHost(message.into_owned())
             } else {
                 failed(&format!("store failed: {message}"))
             })
