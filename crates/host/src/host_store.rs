@@ -94,7 +94,7 @@ async fn ask<T: DeserializeOwned>(
     })?;
     match serde_json::from_str(&answer) {
         Ok(MethodAnswer::Answer(answer)) => {
-            let shown = shortened(&answer.to_string(), 100);
+            let shown = shortened(&answer.to_string(), 100).into_owned();
             serde_json::from_value(answer).map_err(|_| {
                 failed(&format!("store answered `{shown}`; it has to answer with {expected}"))
             })

@@ -7,6 +7,8 @@
 
 use std::net::IpAddr;
 
+use toolwright_base::shortened;
+
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 

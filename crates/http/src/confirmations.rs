@@ -5,6 +5,7 @@ use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
+use toolwright_base::{SHOWN_NAME, shortened};
 use toolwright_host::{parsed_input, within_bounds};
 use toolwright_pipeline::{ConfirmationAnswer, WaitingRequest};
 

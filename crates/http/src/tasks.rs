@@ -9,7 +9,7 @@ use axum::{
 use http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolwright_base::ErrorKind;
+use toolwright_base::{ErrorKind, SHOWN_NAME, shortened};
 use toolwright_process::{StopReason, Task, TaskInfo, TaskPage, TaskState, task_page};
 
 use super::{

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use toolwright_base::{SHOWN_NAME, shortened};
 use toolwright_core::{DEFAULT_SESSION, Snapshot};
 use toolwright_host::{HostRegistry, RegisteredToolInfo};
 use toolwright_plugins::PluginError;
