@@ -5,6 +5,7 @@
 //! sites. A JSON content type makes browsers send a preflight request first, so no form can post here.
 //! These are checked before the token, and everything is checked before a body is read.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use toolwright_base::shortened;
