@@ -32,10 +32,12 @@ pub use command::{
 pub use dialect::ShellDialect;
 pub use exit_meaning::exit_meaning;
 pub use expansion::may_become_name;
-pub use grammar::read_by_grammar;
-pub use lexer::{LexedLine, is_variable_name, lex};
+pub(crate) use grammar::read_by_grammar;
+pub(crate) use lexer::is_variable_name;
+pub use lexer::{LexedLine, lex};
 pub use line_reading::{Direction, LineReading, TextSpan};
 pub use plain_names::PlainNames;
-pub use reading_work::{MAX_LINE_BYTES, ReadingWork, TOO_COMPLEX};
+pub(crate) use reading_work::TOO_COMPLEX;
+pub use reading_work::{MAX_LINE_BYTES, ReadingWork};
 pub use side_by_side::may_run_side_by_side;
 pub use word::Word;

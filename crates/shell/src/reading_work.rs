@@ -21,7 +21,7 @@ const MAX_REQUESTS: usize = 1_000;
 /// Why a part of a line was not read.
 pub(crate) const TOO_LONG: &str = "is longer than 65536 bytes, which is too long to be analysed";
 /// Why a line is not judged that costs too much work, as the end of a sentence about it.
-pub const TOO_COMPLEX: &str = "is too complex to be analysed";
+pub(crate) const TOO_COMPLEX: &str = "is too complex to be analysed";
 pub(crate) const TOO_MANY: &str = "runs more commands than are analysed";
 
 /// The work done on one line, including everything that is nested in it.

@@ -38,7 +38,7 @@ impl Word {
     }
 
     /// True for a word that becomes exactly one argument, whatever its value is.
-    pub fn is_one_argument(&self) -> bool {
+    pub(crate) fn is_one_argument(&self) -> bool {
         let Self::Unknown { text, .. } = self else { return true };
         let inside = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         // `"$@"` becomes any number of arguments, and text after an inner quote is not quoted.

@@ -27,7 +27,7 @@ const REQUEST_BYTES: usize = 512;
 
 /// The result of reading by grammar.
 #[derive(Default)]
-pub struct GrammarReading {
+pub(crate) struct GrammarReading {
     pub reading: LineReading,
     /// Constructs that change what commands mean or evaluate text as code.
     pub hazards: Vec<&'static str>,
@@ -40,7 +40,11 @@ pub struct GrammarReading {
 }
 
 /// Parses a line. The lexer understood its pieces, and perhaps not the text after them.
-pub fn read_by_grammar(line: &str, lexed: &LexedLine, work: &mut ReadingWork) -> GrammarReading {
+pub(crate) fn read_by_grammar(
+    line: &str,
+    lexed: &LexedLine,
+    work: &mut ReadingWork,
+) -> GrammarReading {
     let mut parsed =
         GrammarReading { confirms: true, reads_rest: true, ..GrammarReading::default() };
     let (pieces, is_understood) = (&lexed.pieces, lexed.gave_up.is_none());

@@ -330,7 +330,7 @@ pub(crate) fn variable_of(text: &str) -> Option<&str> {
 }
 
 /// True for the plain name of a variable.
-pub fn is_variable_name(text: &str) -> bool {
+pub(crate) fn is_variable_name(text: &str) -> bool {
     text.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
 }
