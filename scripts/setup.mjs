@@ -45,7 +45,8 @@ export async function setup({ profile = "release", rustTests = false } = {}) {
 export function cargoTarget() {
   const { stdout } = spawnSync("rustc", ["-vV"], { encoding: "utf8" });
   const host = /^host: (.+)$/m.exec(stdout)?.[1];
-  if (host === undefined) throw new Error(`\`rustc -vV\` names no host; its output is \`${stdout}\``);
+  if (host === undefined)
+    throw new Error(`\`rustc -vV\` names no host; its output is \`${stdout}\``);
   return ["--target", host, "--target-dir", targetDir];
 }
 

@@ -89,7 +89,11 @@ describe("a server", () => {
       [{ host: "0.0.0.0", token: "short" }, "InvalidOptions", "at least 16 characters"],
       [{ host: "" }, "InvalidOptions", "`host` is empty"],
       [{ host: 3 }, "InvalidOptions", "`host`"],
-      [{ host: "192.0.2.1", token: "x".repeat(16) }, "ServeError", "is not an address of this machine"],
+      [
+        { host: "192.0.2.1", token: "x".repeat(16) },
+        "ServeError",
+        "is not an address of this machine",
+      ],
       [{ token: "" }, "InvalidOptions", "`token` is empty"],
       [{ token: "tokën" }, "InvalidOptions", "cannot be sent"],
       [{ token: "x".repeat(5_000) }, "InvalidOptions", "at most 4096"],

@@ -36,7 +36,7 @@ describe.each(STORES)("write_todos on the store %s", (_name, options) => {
     [{ action: "complete" }, "ID required for complete action"],
     [{ action: "remove", id: "" }, "ID required for remove action"],
     [{ action: "complete", id: MISSING }, `Todo not found: ${MISSING}`],
-    [{ action: "remove", id: "x".repeat(10_000) }, `Todo not found: ${"x".repeat(80)}`],
+    [{ action: "remove", id: "x".repeat(10_000) }, `Todo not found: ${"x".repeat(80)}…`],
     [{ action: "list", after: "x" }, "Todo not found: x"],
   ])("refuses %o", async (input, message) => {
     const registry = registryHere(options(workspace));

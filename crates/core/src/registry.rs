@@ -344,7 +344,7 @@ fn checked_name(name: &str) -> Result<String, ToolError> {
         None if is_server && is_valid_name(name) => Ok(format!("{name}__*")),
         start if is_valid_name(start.unwrap_or(name)) => Ok(name.to_owned()),
         _ => {
-            let shown = shortened(&name, SHOWN_NAME);
+            let shown = shortened(name, SHOWN_NAME);
             let message = format!(
                 "`{shown}` is not a tool's name; use {NAME_RULE}, with a `*` at the end for every name with \
                  this prefix, or write a rule to deny only some of a tool's calls"

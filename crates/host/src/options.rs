@@ -269,7 +269,7 @@ impl HostOptions {
 
 fn project_of(id: &str) -> Result<ProjectKey, ToolError> {
     ProjectKey::of_id(id).ok_or_else(|| {
-        let shown = shortened(&id, SHOWN_NAME);
+        let shown = shortened(id, SHOWN_NAME);
         invalid(format!(
             "option `projectId` must be 1 to 64 letters, digits, `.`, `_` or `-`, got `{shown}`"
         ))

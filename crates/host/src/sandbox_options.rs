@@ -207,7 +207,7 @@ impl<'de, Details: Deserialize<'de>, Word> Visitor<'de> for WordOr<Details, Word
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
         let unknown = || {
-            let shown = shortened(&text, SHOWN_NAME);
+            let shown = shortened(text, SHOWN_NAME);
             E::custom(format!("expected {}, got `{shown}`", self.expected))
         };
         (self.word)(text).map(WordOrDetails::Word).ok_or_else(unknown)

@@ -111,7 +111,7 @@ pub(super) async fn stop(
 
 fn find(state: &ServiceState, id: &str) -> Result<Arc<Task>, HttpRefusal> {
     state.registry.pipeline.sessions.tasks().find(id).ok_or_else(|| {
-        let shown = shortened(&id, SHOWN_NAME);
+        let shown = shortened(id, SHOWN_NAME);
         let message = format!("no task has the id `{shown}`; `/api/tasks` lists the tasks");
         HttpRefusal::new(StatusCode::NOT_FOUND, ErrorKind::TaskNotFound.as_str(), message)
     })

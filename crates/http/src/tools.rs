@@ -146,7 +146,7 @@ pub(super) async fn one_named_reload(
 
 fn tool_answer(state: &ServiceState, name: &str) -> Result<Response, HttpRefusal> {
     let Some(info) = state.registry.tool_info(name) else {
-        let shown = shortened(&name, SHOWN_NAME);
+        let shown = shortened(name, SHOWN_NAME);
         let message = format!("there is no tool `{shown}`; `/api/tools` lists the tools");
         return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "UnknownTool", message));
     };

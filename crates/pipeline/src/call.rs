@@ -402,7 +402,7 @@ impl Pipeline {
 }
 
 fn unknown_tool(tools: &Snapshot, name: &str) -> ToolError {
-    let shown = shortened(&name, SHOWN_NAME);
+    let shown = shortened(name, SHOWN_NAME);
     let mut names: Vec<&str> =
         tools.enabled().map(|entry| entry.tool.spec().name.as_str()).collect();
     names.sort_by_key(|it| strsim::osa_distance(&it.to_lowercase(), &shown.to_lowercase()));

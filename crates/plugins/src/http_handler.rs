@@ -118,7 +118,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 fn check_header(name: &str, value: &str, parameters: &Parameters) -> Result<(), String> {
-    let shown = shortened(&name, 60);
+    let shown = shortened(name, 60);
     let is_token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
     if name.is_empty() || name.len() > 200 || !name.bytes().all(is_token) {
         return Err(format!("field `headers`: `{shown}` cannot be the name of a header"));

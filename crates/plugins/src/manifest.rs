@@ -160,7 +160,7 @@ impl ManifestCheck {
     }
 
     fn name_problem(&self, name: &str) -> Option<String> {
-        let shown = shortened(&name, SHOWN_NAME);
+        let shown = shortened(name, SHOWN_NAME);
         if !is_valid_name(name) {
             Some(format!("field `name`: `{shown}` cannot be a tool's name; use {NAME_RULE}"))
         } else if self.builtin.iter().any(|it| it == name) {
@@ -211,7 +211,7 @@ impl ManifestCheck {
                 (HandlerConfig::FileRead(config), PluginHandler::FileRead(handler))
             }
             other => {
-                let shown = shortened(&other, 60);
+                let shown = shortened(other, 60);
                 return Err(format!(
                     "field `handler.type`: expected {kinds}, got the string `{shown}`"
                 ));

@@ -108,7 +108,7 @@ fn blocks_of(blocks: Vec<Value>) -> Result<Vec<Content>, ToolError> {
 /// then on.
 fn image_of(data: &str, said: &str) -> Content {
     let not_shown = |cause: &dyn Display| {
-        let said = shortened(&said, MAX_MIME);
+        let said = shortened(said, MAX_MIME);
         Content::text(format!("[an image of the agent ({said}) is not shown: {cause}]"))
     };
     match STANDARD.decode(data) {

@@ -101,7 +101,7 @@ impl McpServerConfig {
     /// Validates a server's name and configuration. Relative directories are resolved against `project`.
     pub(super) fn checked(self, name: &str, project: &Path) -> Result<ServerSetup, ToolError> {
         let wrong = |cause: String| {
-            let shown = shortened(&name, SHOWN_NAME);
+            let shown = shortened(name, SHOWN_NAME);
             ToolError::new(ErrorKind::InvalidOptions, format!("MCP server `{shown}`: {cause}"))
         };
         if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control)

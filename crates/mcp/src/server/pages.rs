@@ -50,7 +50,7 @@ fn read_cursor(cursor: &str) -> Option<(usize, String)> {
 }
 
 fn unknown_cursor(cursor: &str) -> ErrorData {
-    let shown = shortened(&cursor, SHOWN_NAME);
+    let shown = shortened(cursor, SHOWN_NAME);
     let message =
         format!("`{shown}` is not a cursor of this list; use `nextCursor` as it was sent");
     ErrorData::invalid_params(message, None)

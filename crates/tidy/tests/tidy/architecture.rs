@@ -24,9 +24,8 @@ fn has_function(text: &str, path: &str, name: &str) -> bool {
             || text.contains(&format!("const {name} ="));
     }
     let declaration = format!("fn {name}");
-    text.match_indices(&declaration).any(|(at, _)| {
-        text[at + declaration.len()..].starts_with(|next: char| next == '(' || next == '<')
-    })
+    text.match_indices(&declaration)
+        .any(|(at, _)| text[at + declaration.len()..].starts_with(['(', '<']))
 }
 
 #[test]
