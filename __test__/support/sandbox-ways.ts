@@ -102,7 +102,7 @@ export interface Host {
   env?: Record<string, string>;
 }
 
-/** The outcome of each line of each run, and the state of another process of the person. */
+/** The outcome of each line of each run, and the state of another process of the same user. */
 export interface HostReport {
   ended: Ended[][];
   bystander: string;

@@ -7,7 +7,7 @@ export * from "../../index.mjs";
 
 const UNASKED = { permissionMode: "bypassPermissions", userPolicyFile: false } as const;
 
-/** Invalid options are left for the registry to refuse. */
+/** Adds `UNASKED` to the options. Invalid options stay unchanged, so that the registry refuses them. */
 function unasked(options: ToolRegistryOptions = {}): ToolRegistryOptions {
   return typeof options === "object" && options !== null ? { ...UNASKED, ...options } : options;
 }

@@ -1,8 +1,7 @@
 //! Recognises images by their content and prepares them for a model.
 //!
 //! The limits are those of model providers. This module must not know about file names, tools,
-//! policy or
-//! JSON.
+//! policy or JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

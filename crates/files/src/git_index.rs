@@ -1,6 +1,5 @@
 //! Reads the index of a Git repository: the names of the tracked files. Git itself is not run,
-//! because this
-//! is needed before each command and must be fast.
+//! because this is needed before each command and must be fast.
 
 use std::{io::Read as _, path::Path};
 
@@ -14,8 +13,7 @@ const FIXED_BYTES: usize = 62;
 const IS_EXTENDED: u16 = 0x4000;
 
 /// Calls `visit` with the path of each tracked file, relative to the top of the working tree.
-/// Returns
-/// false if the index cannot be read, or has a format with compressed names.
+/// Returns false if the index cannot be read, or has a format with compressed names.
 pub fn visit_tracked(index: &Path, visit: &mut dyn FnMut(&[u8])) -> bool {
     let mut bytes = Vec::new();
     let Ok(file) = regular_file::open(index) else { return false };

@@ -1,8 +1,7 @@
 //! Suggests the absolute paths that a caller may have meant with a path that is not absolute.
 //!
 //! An error that names the path to use saves the model a turn. It says whether a path exists only
-//! if the
-//! path is visible, and says nothing about paths outside the workspace.
+//! if the path is visible, and says nothing about paths outside the workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -158,8 +157,7 @@ mod tests {
     use crate::path::RelativePaths;
 
     /// Resolves a path in two roots. `a.txt` is in both, `only.txt` in the second, and `secret.txt`
-    /// in the
-    /// first is hidden.
+    /// in the first is hidden.
     fn refused(asked: &str) -> String {
         let dir = TempDir::new().unwrap();
         let base = dir.path().canonicalize().unwrap();

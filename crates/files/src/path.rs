@@ -1,10 +1,8 @@
 //! Paths inside the workspace.
 //!
 //! A path is resolved once, to a path without links below one of the roots, and the resolved path
-//! is
-//! opened. On Linux opening fails if it would leave the root or follow a link. So replacing a
-//! directory
-//! with a link between the check and the use has no effect.
+//! is opened. On Linux opening fails if it would leave the root or follow a link. So replacing a
+//! directory with a link between the check and the use has no effect.
 
 #[cfg(unix)]
 use std::os::fd::OwnedFd;
@@ -52,8 +50,7 @@ pub enum PathError {
     #[error("`{0}` contains a NUL character, so it cannot be a path inside the workspace")]
     Nul(String),
     /// The path has `..` after a component that does not exist. If that is created as a link, the
-    /// path could
-    /// lead anywhere.
+    /// path could lead anywhere.
     #[error(
         "`{0}` goes up from a directory that does not exist, so where it leads cannot be checked"
     )]
@@ -120,8 +117,7 @@ impl Roots {
     }
 
     /// Sets the directory that `~` means. It is not used to resolve paths, only to explain in the
-    /// error what
-    /// a path with `~` means.
+    /// error what a path with `~` means.
     #[must_use]
     pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
         self.home = home;

@@ -10,10 +10,8 @@ use std::{
 const MAX_LINKS: usize = 40;
 
 /// The path without links that an absolute path leads to. Links are followed component by
-/// component, as
-/// the system does. So `link/..` is the directory above the link's target, and a dangling link
-/// leads to the
-/// path that would be created. `None` if it cannot be determined.
+/// component, as the system does. So `link/..` is the directory above the link's target, and a
+/// dangling link leads to the path that would be created. `None` if it cannot be determined.
 pub fn real_place(path: &Path) -> Option<PathBuf> {
     // Usually the path exists, and a single call is enough.
     if let Ok(place) = path.canonicalize() {

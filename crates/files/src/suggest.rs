@@ -21,9 +21,8 @@ const MAX_DISTANCE: usize = 16;
 const MAX_COMPARED: usize = 1_000_000;
 
 /// Names in the directory of the missing file that may have been meant, the most similar first.
-/// Hidden
-/// files are not named. The directory is listed as in a walk, so that a link cannot lead out of the
-/// roots.
+/// Hidden files are not named. The directory is listed as in a walk, so that a link cannot lead out
+/// of the roots.
 pub fn close_names(missing: &WorkspacePath, visibility: &Visibility) -> Vec<String> {
     let (Some(parent), Some(name)) = (missing.parent(), missing.absolute().file_name()) else {
         return Vec::new();

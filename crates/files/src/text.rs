@@ -1,6 +1,5 @@
 //! Decodes text files of any common encoding as a stream, so that the memory it takes does not
-//! depend on the
-//! size of the file.
+//! depend on the size of the file.
 
 use std::{
     fs::File,

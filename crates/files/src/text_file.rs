@@ -243,8 +243,7 @@ impl<'b> TextFile<'b> {
     /// Whether `changed` would be decoded in this file's encoding again.
     ///
     /// If the encoding is a guess, an edit may change that guess. Then the file is shown
-    /// differently, although
-    /// its bytes are right.
+    /// differently, although its bytes are right.
     pub fn keeps_its_encoding(&self, changed: &[u8]) -> bool {
         let reads_as = |bytes: &[u8]| {
             if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { guess_encoding(bytes) }

@@ -60,8 +60,8 @@ impl GitPlaces {
 
     fn repository(&mut self, git: &Path) {
         self.parts(git);
-        // Git takes the settings and hooks from the directory that this file names. It cannot be held
-        // by an empty placeholder: an empty `commondir` breaks the repository.
+        // Git takes the settings and hooks from the directory that this file names. A missing file gets no
+        // placeholder, because an empty `commondir` breaks the repository.
         let elsewhere = git.join("commondir");
         match existing(&elsewhere) {
             Some(place) => self.existing.push(place),

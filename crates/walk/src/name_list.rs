@@ -124,7 +124,7 @@ impl NameList {
 #[derive(Clone, Debug)]
 pub struct FileNames<'n> {
     names: &'n NameList,
-    /// What the files are known by in a plan, by the index of their name.
+    /// The numbers of the files in a plan, by the index of the file's name. Empty without a plan.
     numbers: &'n [u32],
     from: usize,
     to: usize,
@@ -135,12 +135,12 @@ impl<'n> FileNames<'n> {
         Self { names, numbers: &[], from, to }
     }
 
-    /// The same, of files that a plan knows by these numbers.
+    /// The same files, with their numbers in a plan.
     pub(super) fn numbered(self, numbers: &'n [u32]) -> Self {
         Self { numbers, ..self }
     }
 
-    /// The next file, and the number by which the plan of the walk knows it, if it does.
+    /// The next file, and its number in the plan of the walk, if it has one.
     pub fn next_numbered(&mut self) -> Option<(&'n OsStr, Option<u32>)> {
         let number = self.numbers.get(self.from).copied();
         Some((self.next()?, number))

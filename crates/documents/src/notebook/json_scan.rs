@@ -1,6 +1,5 @@
 //! Scans JSON text without building values. Each value is a slice of the text, so that no file
-//! takes more
-//! memory than it has bytes.
+//! takes more memory than it has bytes.
 
 use std::{borrow::Cow, fmt, ops::ControlFlow};
 
@@ -162,8 +161,7 @@ impl<'a> Visitor<'a> for Items<'_, 'a> {
 }
 
 /// Reads the name of a field, without a copy if it has no escapes. A very long name with escapes is
-/// cut,
-/// because no wanted name is that long.
+/// cut, because no wanted name is that long.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

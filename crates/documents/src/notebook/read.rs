@@ -284,8 +284,7 @@ fn joined_lines(array: &str, limit: usize) -> Joined {
 }
 
 /// Removes terminal escapes and text that a carriage return overwrote, so that a progress bar is
-/// shown
-/// once.
+/// shown once.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

@@ -25,8 +25,7 @@ use super::{
 use crate::file_lock::FileLocks;
 
 /// The prefixes of arguments that tell a child process what to do. The test runner takes them for
-/// filters
-/// that match no test.
+/// filters that match no test.
 const ROLE: &str = "role=";
 const ROOT: &str = "root=";
 const LARGE: usize = 300_000;
@@ -248,8 +247,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
     assert_eq!(numbers.len(), in_file, "a line stands twice");
     assert!(numbers.last().is_none_or(|&last| last < count));
     // The appender writes one line each time it opens the file, so each file that was still open
-    // can
-    // have lost one line.
+    // can have lost one line.
     let lost = count - in_file;
     assert!(lost <= told, "{lost} of {count} lines are lost, and {told} writes told of it");
     assert_eq!(bed.names(), ["file"]);
@@ -424,7 +422,7 @@ fn a_new_file_has_the_rights_that_the_umask_leaves() {
     }
 }
 
-/// A child that does not run as root, which may write everywhere.
+/// A child that does not run as root, because root may write everywhere.
 fn unprivileged(role: &str, bed: &WriteBed) -> Command {
     let mut command = child(role, &bed.root);
     if rustix::process::geteuid().is_root() {

@@ -1,9 +1,9 @@
 //! The directory of the file that is written, held by descriptor.
 //!
 //! It is opened name by name, starting at the root, without following links. For a path without
-//! `..` this
-//! is the same as `openat2` with `BENEATH` and `NO_SYMLINKS`, but it works on every Unix and under
-//! seccomp filters that forbid that call. Missing directories have to be created one by one anyway.
+//! `..` this is the same as `openat2` with `BENEATH` and `NO_SYMLINKS`, but it works on every Unix
+//! and under seccomp filters that forbid that call. Missing directories have to be created one by
+//! one anyway.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,12 +1,9 @@
 //! Replaces a file, which other programs may be writing at the same time, with a finished new file.
 //!
 //! The two files exchange their names in one step, so that the old file still exists and can be
-//! compared
-//! as it was at that instant. Bytes that other programs appended since it was read are appended to
-//! the
-//! new file, as if they had been appended a moment later. After any other change the names are
-//! exchanged
-//! back, and the write fails.
+//! compared as it was at that instant. Bytes that other programs appended since it was read are
+//! appended to the new file, as if they had been appended a moment later. After any other change
+//! the names are exchanged back, and the write fails.
 //!
 //! On a file system that cannot exchange names, the old file is replaced by a rename. Then it is compared
 //! through its descriptor, and written again if it has to be restored.
@@ -47,8 +44,7 @@ const MAX_VISIBLE_NAMES: u32 = 100;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Take {
     /// Up to the last line break. A write in progress may be seen in part, and its rest would come
-    /// after
-    /// other bytes that are appended to the new file in between.
+    /// after other bytes that are appended to the new file in between.
     WholeLines,
     /// All of it: every writer has finished, or has had the time to finish.
     All,
@@ -95,10 +91,8 @@ impl WriteTarget<'_> {
         written.update(bytes);
         let old = self.open_old()?;
         // The lock keeps other writers from removing it as a left-over temporary file once it has
-        // the
-        // temporary name. If another process holds the lock, it is an editor of the file, and its
-        // lock has
-        // the same effect.
+        // the temporary name. If another process holds the lock, it is an editor of the file, and
+        // its lock has the same effect.
         let _held_by_us_or_them = old.try_lock();
         let identity = Identity::of_file(&old).map_err(|err| self.failed(err))?;
         let mut exchange = Exchange {
@@ -245,8 +239,7 @@ impl Exchange<'_, '_> {
     }
 
     /// Restores the name of the old file, and appends to it the bytes that were appended to the new
-    /// file in
-    /// the meantime.
+    /// file in the meantime.
     fn bring_back(mut self, old: &File) -> WriteError {
         let target = self.target;
         if !self.temporary.has_moved() && self.displaced_no_file() {
@@ -281,11 +274,9 @@ impl Exchange<'_, '_> {
     }
 
     /// Restores a directory, link or the like that was exchanged with the new file. It gets the
-    /// name that the
-    /// new file has now: if a program moved the new file, it meant to move the entry that was there
-    /// before. If
-    /// the new file is gone, it gets a visible name, so that no data of the user stays under a
-    /// temporary name.
+    /// name that the new file has now: if a program moved the new file, it meant to move the entry
+    /// that was there before. If the new file is gone, it gets a visible name, so that no data of
+    /// the user stays under a temporary name.
     fn give_back_what_is_no_file(&mut self) {
         for _ in 0..MAX_TRIES {
             if !self.displaced_no_file() {

@@ -1,19 +1,15 @@
 //! Replaces the content of a file atomically: a crash at any instant leaves the old or the new bytes.
 //!
 //! The new bytes are written to a temporary file next to the target. It gets the metadata of the
-//! target, is
-//! synced to disk and renamed onto the target. Every step uses the descriptor of the target's
-//! directory,
-//! which was opened from the root without following links. This module does not know what the bytes
-//! mean
-//! or who may write them. `file_lock` makes the editors of one file take turns.
+//! target, is synced to disk and renamed onto the target. Every step uses the descriptor of the
+//! target's directory, which was opened from the root without following links. This module does not
+//! know what the bytes mean or who may write them. `file_lock` makes the editors of one file take
+//! turns.
 //!
 //! Two kinds of files cannot be replaced and are written in place: files with several hard links,
-//! whose
-//! other names would keep the old content, and files that a rename cannot replace. After an error
-//! the old
-//! bytes are restored, but a crash in the middle can leave a mixture. [`Written::in_place`] reports
-//! this.
+//! whose other names would keep the old content, and files that a rename cannot replace. After an
+//! error the old bytes are restored, but a crash in the middle can leave a mixture.
+//! [`Written::in_place`] reports this.
 
 #[cfg(unix)]
 mod content_change;
@@ -202,8 +198,8 @@ impl WriteError {
 /// Reads a file of at most `limit` bytes together with the stamp that [`Expected::Unchanged`] compares.
 ///
 /// If the file grows during the read, the content at the time it was opened is returned. The write
-/// keeps
-/// the appended bytes. Hold the file's lock from here to the write, so that other editors wait.
+/// keeps the appended bytes. Hold the file's lock from here to the write, so that other editors
+/// wait.
 pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, WriteError> {
     let path = place.absolute();
     let failed = |err| WriteError::from_io(path, err);
@@ -236,8 +232,7 @@ pub fn read_for_edit(place: &WorkspacePath, limit: u64) -> Result<ForEdit, Write
 ///
 /// After an error the file still has its old bytes, and no temporary file or new directory is left.
 /// `expected` is checked right before the rename. Editors that use `FileLocks` cannot change the
-/// file
-/// after the check. Other programs could only do so within the time of one system call.
+/// file after the check. Other programs could only do so within the time of one system call.
 pub fn write_atomically(
     place: &WorkspacePath,
     bytes: &[u8],

@@ -1,10 +1,8 @@
 //! The steps of one write on systems other than Unix, using only the standard library.
 //!
 //! A write is atomic if the system's rename is. Before and after the temporary file is created, the
-//! path is
-//! checked for links, but opening does not enforce it as on Unix. Hard links are not noticed, and
-//! of the
-//! metadata only the read-only flag is respected.
+//! path is checked for links, but opening does not enforce it as on Unix. Hard links are not
+//! noticed, and of the metadata only the read-only flag is respected.
 
 use std::{
     fs::{self, File, TryLockError},

@@ -1,12 +1,9 @@
 //! Temporary files next to their target, and the removal of those that killed writers left behind.
 //!
 //! Their names are numbered slots, and the lowest free slot is used, so that left-over files
-//! (strays) are
-//! found without listing the directory. A writer holds a lock on its file, which the system
-//! releases when
-//! the process ends for any reason. So a file whose lock is free is a stray. Process ids would not
-//! work:
-//! they are reused, and differ between containers and hosts.
+//! (strays) are found without listing the directory. A writer holds a lock on its file, which the
+//! system releases when the process ends for any reason. So a file whose lock is free is a stray.
+//! Process ids would not work: they are reused, and differ between containers and hosts.
 //!
 //! Any program that may write to the directory can occupy slots permanently. If too many are taken, a
 //! random name is used, and strays are found by listing the directory.

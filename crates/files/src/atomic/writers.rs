@@ -1,8 +1,7 @@
 //! Checks whether any program has a file open for writing.
 //!
 //! On Linux, a read lease can only be taken if no program has the file open for writing. The lease
-//! is only
-//! a test, so it is released at once.
+//! is only a test, so it is released at once.
 
 use std::fs::File;
 
@@ -11,8 +10,7 @@ use std::fs::File;
 const F_SETSIG: libc::c_int = 10;
 
 /// Whether any program has the file open for writing. `None` if the system does not allow the
-/// check, as
-/// for files of other users.
+/// check, as for files of other users.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate in use has a safe call for leases")]
 pub(super) fn is_open_for_writing(file: &File) -> Option<bool> {

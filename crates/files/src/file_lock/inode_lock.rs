@@ -1,14 +1,10 @@
 //! The lock between processes: `flock` on the file itself.
 //!
 //! It needs no separate directory, is seen by every user and container that can open the file, and
-//! is the
-//! same for all names of the file. A write may replace the file, so after the lock is taken the
-//! path is
-//! checked: it must still lead to the locked file. A writer locks the new file before the new file
-//! gets
-//! its name. A file that does not exist yet cannot be locked and does not have to be: creating it
-//! fails if
-//! another process has created it.
+//! is the same for all names of the file. A write may replace the file, so after the lock is taken
+//! the path is checked: it must still lead to the locked file. A writer locks the new file before
+//! the new file gets its name. A file that does not exist yet cannot be locked and does not have to
+//! be: creating it fails if another process has created it.
 //!
 //! Any program may hold such a lock for as long as it likes, so waiting is limited.
 
@@ -26,8 +22,7 @@ use super::{LockError, WaitLimit};
 use crate::path::WorkspacePath;
 
 /// How long a new editor waits first if another process is waiting already. Longer than the
-/// interval at
-/// which that process tries again.
+/// interval at which that process tries again.
 const HEAD_START: Duration = Duration::from_millis(2);
 
 /// Locks the file at a path. `None` if it does not exist or the file system has no locks.
@@ -67,16 +62,14 @@ pub(super) fn lock_across_processes(
 }
 
 /// Takes a shared lock on the directory to show that a process is waiting. It is only a hint: a
-/// program
-/// that holds such a lock for no reason delays others by a moment.
+/// program that holds such a lock for no reason delays others by a moment.
 fn announce(place: &WorkspacePath) -> Option<File> {
     let directory = File::open(place.absolute().parent()?).ok()?;
     directory.try_lock_shared().ok().map(|()| directory)
 }
 
 /// Waits a moment if another process is waiting. Otherwise a process that edits a file repeatedly
-/// would
-/// rarely let others edit it.
+/// would rarely let others edit it.
 fn let_waiters_go_first(place: &WorkspacePath) {
     let directory = place.absolute().parent().and_then(|it| File::open(it).ok());
     if directory.is_some_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock))) {

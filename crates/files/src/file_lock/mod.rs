@@ -1,12 +1,9 @@
 //! Makes the editors of one file take turns, so that none works on content that another is replacing.
 //!
 //! Within a process editors take turns in the order of arrival. Between processes, users and
-//! containers
-//! the system's lock on the file itself is used. Every program that can open the file sees it, it
-//! leaves
-//! nothing behind, and it is released when its process ends for any reason. This module does not
-//! know what
-//! is done with the file.
+//! containers the system's lock on the file itself is used. Every program that can open the file
+//! sees it, it leaves nothing behind, and it is released when its process ends for any reason. This
+//! module does not know what is done with the file.
 
 #[cfg(unix)]
 mod inode_lock;

@@ -1,6 +1,5 @@
 //! The lock between processes on systems other than Unix. There a lock on the file itself would
-//! prevent
-//! others from reading it, so an empty file in the user's temporary directory is locked.
+//! prevent others from reading it, so an empty file in the user's temporary directory is locked.
 
 use std::fs::{self, File, TryLockError};
 

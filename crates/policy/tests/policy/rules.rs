@@ -121,7 +121,7 @@ fn rules_about_paths_hide_paths_from_walks() {
     assert!(engine.hides("Glob", &kind("Glob"), "/repo/private/a".as_ref()));
     assert!(engine.has_path_limits());
     assert!(engine.hides("Grep", &kind("Grep"), "/repo/secrets/a".as_ref()));
-    // A condition on paths is the pattern of the rule: `Grep(secrets)` applies to every tool that reads.
+    // The condition means the same as the rule `Grep(secrets)`, which applies to every tool that reads.
     assert!(engine.hides("Glob", &kind("Glob"), "/repo/secrets/a".as_ref()));
     assert!(!engine.hides("Glob", &kind("Glob"), "/repo/a".as_ref()));
     assert!(!engine.hides("Grep", &kind("Grep"), "/repo/a".as_ref()));

@@ -47,8 +47,7 @@ pub(crate) struct OtherNames {
 
 impl PlaceFinder {
     /// The files below a directory that have several names. The flag is false if there were too
-    /// many files to
-    /// check all.
+    /// many files to check all.
     pub(crate) fn linked_below(&self, directory: &Path) -> (Vec<LinkedFile>, bool) {
         let mut found = Vec::new();
         let mut left = MAX_LOOKED_AT;

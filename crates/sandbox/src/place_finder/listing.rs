@@ -17,8 +17,7 @@ use parking_lot::Mutex;
 use super::{LinkedFile, PlaceMark};
 
 /// A directory that changed less than this before it was listed may change again within the same
-/// clock
-/// tick.
+/// clock tick.
 const RACY: Duration = Duration::from_millis(20);
 
 /// The kind of a directory entry.
@@ -176,8 +175,7 @@ impl KnownDirectory {
     }
 
     /// The files in it that have several names. Checked each time, because a directory does not
-    /// change when a
-    /// file in it gets another name elsewhere.
+    /// change when a file in it gets another name elsewhere.
     pub(super) fn linked(&self, path: &Path) -> impl Iterator<Item = LinkedFile> {
         let files = self.iter().filter(|it| it.1 == PlaceEntry::File);
         files.filter_map(|(name, ..)| LinkedFile::at(&path.join(name)))

@@ -1,10 +1,8 @@
 //! Finds the files whose paths a caller marks, in whole trees. Ignored and hidden files are
-//! included, and
-//! symbolic links are not followed.
+//! included, and symbolic links are not followed.
 //!
 //! The caller searches the same trees repeatedly, so listings are kept. A directory that has not
-//! changed
-//! since costs one `stat`.
+//! changed since costs one `stat`.
 
 mod hard_links;
 mod listing;
@@ -214,10 +212,8 @@ fn is_too_deep(path: &Path) -> bool {
 }
 
 /// Hides a directory that cannot be listed but that a command could still use: one that this user
-/// may
-/// enter, where a command may know a name, or one that this user owns and can therefore make
-/// readable. Any
-/// other directory is closed to the command anyway.
+/// may enter, where a command may know a name, or one that this user owns and can therefore make
+/// readable. Any other directory is closed to the command anyway.
 fn closed_directory(path: &Path) -> Option<FoundPlace> {
     let metadata = path.symlink_metadata().ok().filter(std::fs::Metadata::is_dir)?;
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw();

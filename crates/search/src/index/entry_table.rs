@@ -1,8 +1,7 @@
 //! The entries of a tree, packed: about fifty bytes for each, because there may be a million.
 //!
 //! It only stores what callers put in. All names are in one buffer, and the children of a directory
-//! are
-//! sorted by name.
+//! are sorted by name.
 
 use std::{
     cmp::Ordering,
@@ -287,8 +286,7 @@ impl EntryTable {
     }
 
     /// Directories that are closed but not ignored, and open directories with ignore files that
-    /// could not be
-    /// applied.
+    /// could not be applied.
     pub(super) fn odd_folders(&self) -> impl Iterator<Item = EntryNumber> + '_ {
         let closed = self.closed.iter().filter(|(_, why)| **why != WhyClosed::Repository);
         let open = self.folders.iter().filter(|(_, it)| !it.unapplied.is_empty());

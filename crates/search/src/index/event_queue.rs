@@ -1,8 +1,7 @@
 //! The kernel's queue of changes: watches on directories and files, and their events.
 //!
 //! An event is in the queue before the system call that caused it returns. So reading the queue
-//! until it
-//! is empty yields every change that was complete before the read.
+//! until it is empty yields every change that was complete before the read.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -52,8 +51,7 @@ impl EventQueue {
     }
 
     /// Watches an open directory for changes of its entries. Watching the same directory again
-    /// returns the
-    /// same number.
+    /// returns the same number.
     pub(super) fn watch_folder(&self, folder: BorrowedFd<'_>) -> Result<WatchNumber, Errno> {
         let wanted = WatchFlags::CREATE
             | WatchFlags::DELETE

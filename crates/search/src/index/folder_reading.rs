@@ -63,8 +63,7 @@ pub(super) enum NotRead {
 }
 
 /// Reads directories below a root, on two threads if there are many. The results are in the order
-/// of
-/// `folders`.
+/// of `folders`.
 pub(super) fn read_folders(
     root: &WatchedRoot,
     queue: &EventQueue,

@@ -52,8 +52,7 @@ impl GramFormula {
     }
 
     /// The same formula with the numbers of the grams. Rare grams come first, so that most texts
-    /// are ruled
-    /// out early.
+    /// are ruled out early.
     pub(super) fn numbered(&self, numbers: &GramNumbers) -> GramFormula<GramNumber> {
         self.map(&|gram| numbers.of(gram)).rarest_first()
     }

@@ -1,18 +1,13 @@
 //! Numbers for grams, by their frequency in a tree.
 //!
 //! A filter has fewer rows than there are grams, so grams share rows. A row that is set for many
-//! texts
-//! rules out few of them, so all rows should be set about equally often. For this the frequency of
-//! the
-//! grams has to be known, and a sample of the files is enough for that. The most common grams get a
-//! row
-//! each. The others share rows such that each row has common and rare grams. Compared with rows
-//! chosen by
-//! a hash, a search reads half as many texts without a match.
+//! texts rules out few of them, so all rows should be set about equally often. For this the
+//! frequency of the grams has to be known, and a sample of the files is enough for that. The most
+//! common grams get a row each. The others share rows such that each row has common and rare grams.
+//! Compared with rows chosen by a hash, a search reads half as many texts without a match.
 //!
 //! The sample only affects speed, not the answers. Any numbers work if the filters of all texts use
-//! the
-//! same ones.
+//! the same ones.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -83,8 +78,7 @@ impl GramNumbers {
     }
 
     /// The number of a gram without a sample: grams that differ only in the lowest bits of their
-    /// hash share
-    /// one.
+    /// hash share one.
     #[inline]
     pub(super) fn unlisted(gram: Gram) -> GramNumber {
         GramNumber(u16::try_from(gram.index() / (GRAMS / GRAM_NUMBERS)).unwrap_or(0))

@@ -1,10 +1,8 @@
 //! Trigrams: what the index stores about a text.
 //!
 //! A gram is a hash of three successive bytes with ASCII letters in lower case. Equal bytes have
-//! equal
-//! grams, so a text that contains a word has all grams of the word. The reverse does not hold, so a
-//! text
-//! with all the grams still has to be searched.
+//! equal grams, so a text that contains a word has all grams of the word. The reverse does not
+//! hold, so a text with all the grams still has to be searched.
 
 use super::gram_numbers::{GRAM_NUMBERS, GramNumber, GramNumbers, own_rows};
 
@@ -56,8 +54,7 @@ pub(super) fn folded(byte: u8) -> u8 {
 }
 
 /// The width of the filter for this many grams. Widths grow in steps of a quarter, so that texts of
-/// about
-/// the same size have filters of the same width. At most a fifth of a filter is unneeded.
+/// about the same size have filters of the same width. At most a fifth of a filter is unneeded.
 fn width_for(grams: usize) -> usize {
     let wanted = grams.saturating_mul(BITS_FOR_FOUR_GRAMS) / 4;
     let mut width = NARROWEST;
@@ -120,8 +117,7 @@ pub(super) fn ones(words: &[u64]) -> impl Iterator<Item = usize> {
 pub(super) struct GramSet {
     numbers: GramNumbers,
     /// A mark for each gram number: one if it was found. Bytes instead of bits, because setting a
-    /// bit takes
-    /// longer, and learning spends most of its time here.
+    /// bit takes longer, and learning spends most of its time here.
     met: Box<[u8; GRAM_NUMBERS]>,
     /// The rows of the filter being made. Kept to reuse its memory.
     rows: Vec<u8>,
@@ -239,8 +235,7 @@ fn packed(marks: &[u8]) -> u64 {
     let bits = |eight: &[u8]| {
         let eight: [u8; 8] = eight.try_into().unwrap_or_default();
         // Each mark is a byte of zero or one. In the highest byte of the product, the first mark is
-        // the lowest
-        // bit, the second mark is the next bit, and so on.
+        // the lowest bit, the second mark is the next bit, and so on.
         u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
     };
     let bytes = marks.chunks_exact(8).map(bits).enumerate();

@@ -1,7 +1,6 @@
 //! Files with several names (hard links). An event only names the path through which a file was
-//! changed.
-//! So the other names in the tree are checked as well, and the file itself is watched for changes
-//! through names outside of the tree.
+//! changed. So the other names in the tree are checked as well, and the file itself is watched for
+//! changes through names outside of the tree.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -18,8 +17,7 @@ use super::{
 };
 
 /// How many files are watched besides directories. Changes of further files through names outside
-/// of the
-/// tree are found by the next sweep.
+/// of the tree are found by the next sweep.
 const MAX_WATCHED_FILES: usize = 16_384;
 
 /// The files that have several names, by the digest of their inode.
@@ -76,8 +74,7 @@ impl WatchedTree {
     }
 
     /// Checks all names of each file that was found or changed, and applies the rules of those that
-    /// are
-    /// ignore files.
+    /// are ignore files.
     pub(super) fn follow_links(&mut self) -> Result<(), WhyCold> {
         loop {
             let rules = self.look_at_links();

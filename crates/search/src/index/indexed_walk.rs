@@ -17,8 +17,7 @@ use super::{
 use crate::{FoundFile, Scope, SmallestItems};
 
 /// If a search starts in a directory with less than one in this many of all files, the files are
-/// checked
-/// one by one.
+/// checked one by one.
 const FEW_OF_ALL: usize = 8;
 
 impl ReadyIndex {

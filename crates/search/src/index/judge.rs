@@ -43,8 +43,7 @@ impl WatchedTree {
     }
 
     /// Decides for each entry of a directory whether it is ignored, and closes ignored directories.
-    /// Returns
-    /// the other directories: those that are open, and those that are not open yet.
+    /// Returns the other directories: those that are open, and those that are not open yet.
     pub(super) fn judge_children(
         &mut self,
         number: EntryNumber,

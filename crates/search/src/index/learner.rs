@@ -1,8 +1,7 @@
 //! The thread that reads files and learns their content, while searches continue.
 //!
 //! It has the lowest priority, holds no lock while it reads, and sleeps when there is nothing to
-//! learn.
-//! If there are many files, a second thread of the same priority helps.
+//! learn. If there are many files, a second thread of the same priority helps.
 
 use std::{
     collections::BTreeMap,
@@ -25,8 +24,7 @@ use super::{
 };
 
 /// A large file that was written less than this long ago is probably still being written. It is
-/// learned
-/// later, because a file that keeps growing would be read again and again.
+/// learned later, because a file that keeps growing would be read again and again.
 const SETTLING: Duration = Duration::from_secs(5);
 /// Files of at least this size are large in this sense.
 const LARGE_BYTES: u64 = 1024 * 1024;
@@ -153,8 +151,7 @@ impl LearnerSignals {
 
 fn run(source: &dyn LearnSource, signals: &LearnerSignals) {
     // On other systems this would set the priority of the whole process. If it fails, the thread
-    // only
-    // competes more with others.
+    // only competes more with others.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, 19);
     let mut learning = Learning::new(source);
@@ -226,8 +223,7 @@ impl<'s> Learning<'s> {
                 .collect();
             let own = own.map(|mut it| it.learn(is_stopped));
             // A thread that could not be started has taken no file. If a thread panicked, the file
-            // it was
-            // learning stays unlearned.
+            // it was learning stays unlearned.
             let others = others.into_iter().flatten().filter_map(|it| it.join().ok());
             own.into_iter().chain(others).collect()
         });

@@ -1,27 +1,21 @@
 //! The index of a workspace: which files exist, and which of them can match a search.
 //!
 //! A search without an index reads every file. With an index, a search reads only the few files
-//! that can
-//! match, and a listing reads no directory. The answers are the same, byte for byte: the index is
-//! only
-//! used to skip work, and the content always comes from the files.
+//! that can match, and a listing reads no directory. The answers are the same, byte for byte: the
+//! index is only used to skip work, and the content always comes from the files.
 //!
 //! The promise: every change that a system call made through a name below the root is in the next
-//! answer.
-//! A change through a hard link that is not, or no longer, in the tree is found within 30 seconds
-//! of use.
-//! Asynchronous writes (`io_submit`) are found when the file is closed, and stores to mapped memory
-//! when
-//! it is unmapped. This holds on Linux, for local file systems. Elsewhere every search is cold.
+//! answer. A change through a hard link that is not, or no longer, in the tree is found within 30
+//! seconds of use. Asynchronous writes (`io_submit`) are found when the file is closed, and stores
+//! to mapped memory when it is unmapped. This holds on Linux, for local file systems. Elsewhere
+//! every search is cold.
 //!
 //! Each request first drains the kernel's queue of changes, checks the files that changed, and only
-//! then
-//! answers. A file that has changed since it was learned is searched as if it were unknown.
+//! then answers. A file that has changed since it was learned is searched as if it were unknown.
 //!
 //! A search never waits for the index to be built. While there is no index, or none that can be
-//! trusted,
-//! the search is cold: it reads every file. The index must not know about tools, JSON, policy or
-//! napi.
+//! trusted, the search is cold: it reads every file. The index must not know about tools, JSON,
+//! policy or napi.
 
 mod candidates;
 #[cfg(all(test, target_os = "linux"))]
@@ -171,8 +165,7 @@ impl Default for WorkspaceIndexes {
 
 impl WorkspaceIndexes {
     /// The indexes of these roots, shared with other registries of the pool. `global_excludes` is
-    /// the file
-    /// with the user's global ignore rules.
+    /// the file with the user's global ignore rules.
     pub fn new(
         pool: &IndexPool,
         roots: &[PathBuf],
@@ -228,8 +221,7 @@ pub struct WorkspaceIndex {
 }
 
 /// Shared by all users of an index. The building thread only holds the `RootIndex`, and ends when
-/// this
-/// handle is dropped.
+/// this handle is dropped.
 #[derive(Debug)]
 struct IndexHandle {
     index: Arc<RootIndex>,

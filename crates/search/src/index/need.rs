@@ -32,8 +32,7 @@ impl Need {
 }
 
 /// Whether a pattern has at most `parts_left` parts. Repeated parts count once for each copy that
-/// is
-/// analyzed.
+/// is analyzed.
 fn is_small(pattern: &Hir, parts_left: &mut usize) -> bool {
     let Some(fewer) = parts_left.checked_sub(1) else { return false };
     *parts_left = fewer;

@@ -1,12 +1,9 @@
 //! Finds the grams that every match of a pattern contains, as a formula.
 //!
 //! The method is from Russ Cox's trigram index. For each part of a pattern it keeps the set of
-//! texts that
-//! match, while the set is small. After that it keeps how matches begin and end. Where two parts
-//! meet, the
-//! end of one and the beginning of the next give grams. Each step may only accept more texts: a
-//! text with
-//! a match always satisfies the formula.
+//! texts that match, while the set is small. After that it keeps how matches begin and end. Where
+//! two parts meet, the end of one and the beginning of the next give grams. Each step may only
+//! accept more texts: a text with a match always satisfies the formula.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +35,7 @@ enum Extent {
     /// Each match is one of these.
     Exactly(Texts),
     /// Each match begins with a text of the first set and ends with a text of the second. Both sets
-    /// may
-    /// contain the empty text.
+    /// may contain the empty text.
     Between(Texts, Texts),
 }
 

@@ -1,10 +1,8 @@
 //! Names that were created and removed between two refreshes.
 //!
 //! A hard link may be created, written to and removed before the next refresh. Then the file of a
-//! name in
-//! the tree has changed, but no event names it. So whenever a new name is already gone, and
-//! whenever there
-//! is a new directory, the stamps of all files have to be compared.
+//! name in the tree has changed, but no event names it. So whenever a new name is already gone, and
+//! whenever there is a new directory, the stamps of all files have to be compared.
 
 use std::{
     collections::{HashMap, HashSet},

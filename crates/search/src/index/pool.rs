@@ -11,8 +11,7 @@ use parking_lot::Mutex;
 use super::{IndexHandle, IndexSettings, RootIndex, WorkspaceIndex};
 
 /// Finds or creates the index of a root. It keeps only weak references: an index is freed with its
-/// last
-/// user.
+/// last user.
 #[derive(Clone, Debug, Default)]
 pub struct IndexPool {
     indexes: Arc<Mutex<HashMap<IndexKey, Weak<IndexHandle>>>>,

@@ -16,8 +16,7 @@ use super::{
 /// How many files are sampled for the frequency of grams. An estimate is enough, so few will do.
 const SAMPLE_FILES: usize = 256;
 /// A tree with fewer files is not sampled. The limit is lower in tests, so that their small trees
-/// are
-/// sampled too.
+/// are sampled too.
 const WORTH_A_SAMPLE: usize = if cfg!(test) { 16 } else { 1_000 };
 /// Another sample is taken when the number of files has grown by this factor.
 const SAMPLE_AGAIN: usize = 8;
@@ -198,8 +197,7 @@ impl ReadyIndex {
     /// Keeps what was learned about a file, if it has not changed since.
     pub(super) fn commit(&mut self, file: FileToLearn, learned: LearnedFile) -> Committed {
         // While directories are swapped, a path leads to another file, and no event reports that
-        // for this
-        // file.
+        // for this file.
         let is_same = self.tree.stamp(file.file).is_some_and(|it| it.is_of(&learned.stamp));
         let is_numbered = learned.numbers.are_same(self.signatures.gram_numbers());
         if !is_same || !is_numbered || !self.is_current(file) {

@@ -49,8 +49,7 @@ pub(super) struct Suspects {
 
 impl WatchedTree {
     /// Applies every change that was complete when this was called. Without changes it takes a few
-    /// system
-    /// calls.
+    /// system calls.
     ///
     /// After an error the tree must not be used until [`Self::read_again`] succeeds.
     pub(crate) fn refresh(&mut self) -> Result<(), WhyCold> {
@@ -290,8 +289,7 @@ impl WatchedTree {
     }
 
     /// Opens or closes a directory as its rules and the system require, and lists it if it is not
-    /// the same
-    /// directory as before.
+    /// the same directory as before.
     fn check_folder(&mut self, number: EntryNumber) -> Result<(), WhyCold> {
         if self.table.kind(number) != Some(EntryKind::Folder) {
             return Ok(());

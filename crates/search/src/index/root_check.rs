@@ -91,8 +91,7 @@ impl WatchedRoot {
     }
 
     /// Checks the root. Returns the paths below it where something was mounted or unmounted since
-    /// the last
-    /// check. Takes two system calls if nothing happened.
+    /// the last check. Takes two system calls if nothing happened.
     pub(super) fn check(&mut self) -> Result<Vec<PathBuf>, WhyCold> {
         let now = RootIdentity::of(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
         if now != Ok(self.identity) {

@@ -267,8 +267,7 @@ impl RootIndex {
     }
 
     /// Compares the stamps of all files if that is due, a few at a time. The lock is released in
-    /// between,
-    /// because this thread has the lowest priority and requests must not wait for it.
+    /// between, because this thread has the lowest priority and requests must not wait for it.
     fn sweep_if_due(&self) {
         let Some(mut folders) = self.with_ready(|it| it.tree.begin_sweep()).flatten() else {
             return;

@@ -1,6 +1,5 @@
 //! Files that affect ignore rules but are in no watched directory: those above the root, the user's
-//! global
-//! excludes, and the excludes of repositories. They are checked before each answer.
+//! global excludes, and the excludes of repositories. They are checked before each answer.
 
 use std::{
     collections::HashMap,

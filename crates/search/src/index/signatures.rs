@@ -1,8 +1,7 @@
 //! What the index knows about the content of files.
 //!
 //! It knows files only by their numbers. The tree decides which files exist and when one may have
-//! changed.
-//! Until a changed file is learned again, it is a candidate for every search.
+//! changed. Until a changed file is learned again, it is a candidate for every search.
 
 use super::{
     candidates::{Candidates, ReadVerdict},
@@ -192,8 +191,7 @@ impl Signatures {
     }
 
     /// Keeps what was learned about a file. The caller has made sure that the file has not changed
-    /// since, and
-    /// that `learned` uses these gram numbers.
+    /// since, and that `learned` uses these gram numbers.
     pub(crate) fn put(&mut self, file: EntryNumber, learned: LearnedFile) -> Kept {
         self.forget(file);
         let stamp = learned.stamp;

@@ -1,10 +1,8 @@
 //! A block of filters, stored row by row. Each row has one bit of every filter.
 //!
 //! A query for a gram reads one row, which fits in a cache line, and gets the answer for all texts
-//! of the
-//! block. New filters go into an open group of 64 whose rows are one word each, because such a
-//! group fits
-//! in little memory. A full group is copied next to the other full groups.
+//! of the block. New filters go into an open group of 64 whose rows are one word each, because such
+//! a group fits in little memory. A full group is copied next to the other full groups.
 
 use super::{
     file_number::EntryNumber, gram_formula::GramFormula, gram_numbers::GramNumber, grams::Filter,
@@ -38,8 +36,7 @@ pub(super) struct SliceBlock {
     /// How many groups are full.
     full: usize,
     /// How many words a row of the full groups has. It grows with the number of groups, so that a
-    /// block with
-    /// few texts is small.
+    /// block with few texts is small.
     words: usize,
     /// The rows of the full groups, from `first` on.
     rows: Vec<u64>,

@@ -1,8 +1,8 @@
 //! The filters of all texts, in blocks of filters of the same width.
 //!
 //! The column of a removed text is reused for the next text of about the same size. If too many
-//! columns
-//! are empty, texts are moved together, a few at a time, and blocks without texts are dropped.
+//! columns are empty, texts are moved together, a few at a time, and blocks without texts are
+//! dropped.
 
 use std::collections::BTreeMap;
 
@@ -151,8 +151,7 @@ impl BitSlices {
     }
 
     /// Moves up to `most` texts so that blocks can be dropped, and calls `moved` with their new
-    /// positions.
-    /// Returns whether there is more to move.
+    /// positions. Returns whether there is more to move.
     pub(super) fn tidy(
         &mut self,
         most: usize,
@@ -189,8 +188,8 @@ impl BitSlices {
         true
     }
 
-    /// The block with the fewest texts, of a width with many empty columns that can take these
-    /// texts.
+    /// The block with the fewest texts, in a width with many dead columns whose other blocks have room
+    /// for these texts.
     fn sparsest_block(&self) -> Option<(usize, u32)> {
         self.classes.iter().filter(|(_, class)| class.dead > 0).find_map(|(width, class)| {
             let blocks = || class.blocks.iter().filter_map(|it| Some((*it, self.block(*it)?)));

@@ -34,8 +34,7 @@ const STAMPS_AT_ONCE: usize = 2_048;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SweepCause {
     /// A new name was gone before it was examined. It may have been a hard link to a file in the
-    /// tree, so the
-    /// sweep has to be done before the next answer.
+    /// tree, so the sweep has to be done before the next answer.
     NameGone,
     /// The last sweep is long ago. This one can be done after an answer.
     LongAgo,
@@ -113,8 +112,7 @@ impl WatchedTree {
     }
 
     /// Begins a sweep that runs while requests are answered, if the last one is long ago. Returns
-    /// the
-    /// directories to compare.
+    /// the directories to compare.
     pub(crate) fn begin_sweep(&mut self) -> Option<Vec<EntryNumber>> {
         if self.cold.is_some() || self.needs_sweep() != Some(SweepCause::LongAgo) {
             return None;
@@ -144,8 +142,7 @@ impl WatchedTree {
     }
 
     /// Updates the tree for these files, which differed from it. They may have changed again, or
-    /// been
-    /// replaced.
+    /// been replaced.
     pub(crate) fn end_sweep(
         &mut self,
         changed: Vec<(EntryNumber, OsString)>,
@@ -181,8 +178,7 @@ impl WatchedTree {
     }
 
     /// Reads everything again, after events were lost. Unchanged files keep their numbers. Call
-    /// this without
-    /// a lock that requests wait for, because it takes long.
+    /// this without a lock that requests wait for, because it takes long.
     pub(crate) fn read_again(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), WhyCold> {
         let mut read = Err(WhyCold::QueueOverflow);
         for _ in 0..MOST_READINGS {

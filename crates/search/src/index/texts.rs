@@ -1,8 +1,7 @@
 //! Reads a file for the index and cuts it into texts, which end at the end of a line.
 //!
 //! This follows how a file is searched (`search/file_scanner.rs`): a search ends at the first NUL
-//! byte,
-//! skips a byte order mark, and decodes a file whose mark is not that of UTF-8.
+//! byte, skips a byte order mark, and decodes a file whose mark is not that of UTF-8.
 
 use std::{
     fs::File,
@@ -16,10 +15,8 @@ use super::{
 use crate::{ContentStamp, SMALL_FILE_BYTES};
 
 /// A text is about this long: it ends with the first line that makes it longer. With longer texts a
-/// search
-/// reads more for one match, and words far apart look like one word more often. Shorter texts take
-/// more
-/// memory.
+/// search reads more for one match, and words far apart look like one word more often. Shorter
+/// texts take more memory.
 const TEXT_BYTES: usize = 32 * 1024;
 /// The longest text that is learned. A file with a longer line is always searched.
 const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;

@@ -159,8 +159,7 @@ impl WatchedTree {
     }
 
     /// The changes of files since the last call. The number of a removed file is not reused before
-    /// its
-    /// removal was returned here.
+    /// its removal was returned here.
     pub(crate) fn take_changes(&mut self) -> TreeChanges {
         self.table.take_changes()
     }
@@ -247,8 +246,7 @@ impl WatchedTree {
     }
 
     /// The directories with a problem that a walk would report, and those that have to be walked
-    /// because
-    /// their content is not in the tree. Ignored directories are not included.
+    /// because their content is not in the tree. Ignored directories are not included.
     pub(crate) fn odd_folders(&self) -> impl Iterator<Item = EntryNumber> + '_ {
         self.table.odd_folders()
     }
@@ -287,8 +285,7 @@ impl WatchedTree {
     }
 
     /// Whether a search that starts in an open directory, or names it in a pattern, may see other
-    /// files in it
-    /// than the tree has. Then the directory has to be walked.
+    /// files in it than the tree has. Then the directory has to be walked.
     pub(crate) fn naming_matters(&self, folder: EntryNumber) -> bool {
         // The tree treats the root as named already.
         folder != EntryTable::ROOT

@@ -31,8 +31,7 @@ pub(super) trait IndexedTreeVisitor {
     fn leave(&mut self);
 
     /// Called for a directory that has to be listed. `rules` are those of its parent. Returns false
-    /// to end
-    /// the walk.
+    /// to end the walk.
     fn unknown_folder(&mut self, name: &OsStr, left_out: bool, rules: Option<&Arc<Rules>>) -> bool;
 }
 
@@ -54,8 +53,7 @@ pub(super) fn walk_tree(
 }
 
 /// The same, but only with the entries of each directory that `entries_of` returns, in the order of
-/// their
-/// names.
+/// their names.
 pub(super) fn walk_some<'t, I: Iterator<Item = EntryView<'t>>>(
     tree: &'t WatchedTree,
     entries_of: impl Fn(EntryNumber) -> I,

@@ -17,8 +17,7 @@ use super::{
 };
 
 /// Runs an ignored test of this file in new namespaces, after some shell commands. `None` if this
-/// machine
-/// does not allow such namespaces.
+/// machine does not allow such namespaces.
 fn in_namespaces(which: &str, commands: &str, test: &str) -> Option<String> {
     let allowed = Command::new("unshare").args([which, "true"]).stderr(Stdio::null()).status();
     if !allowed.is_ok_and(|it| it.success()) {

@@ -1,6 +1,5 @@
 //! Compares the tree with the disk. After every change the tree must equal what a walk finds, and
-//! the
-//! content of a file must not change without a new version.
+//! the content of a file must not change without a new version.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod limits;
@@ -215,8 +214,7 @@ impl TreeFollower {
     }
 
     /// Checks that every file with the recorded version has the recorded content, and that every
-    /// other file
-    /// was reported as added or changed.
+    /// other file was reported as added or changed.
     fn check_contents(&mut self, after: &str) {
         let changes = self.tree.take_changes();
         for gone in &changes.removed {

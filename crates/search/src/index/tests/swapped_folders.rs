@@ -1,6 +1,5 @@
 //! Tests directories that are swapped and swapped back between two refreshes: for a while, a path
-//! leads to
-//! another file.
+//! leads to another file.
 
 use std::{fs, time::Duration};
 
