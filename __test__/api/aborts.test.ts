@@ -176,7 +176,7 @@ async function until(holds: () => boolean): Promise<undefined> {
 function started(
   { options, prepare, call, arrives }: Phase,
   given: CallOptions = {},
-  door = "call",
+  method = "call",
 ) {
   workspace.write("a.txt", "one\n");
   const arrived = deferred<AbortSignal | undefined>();
@@ -199,7 +199,7 @@ function started(
   );
   prepare?.(registry, arrived.resolve);
   const [name, input] = call ?? ["mine", () => ({})];
-  const doors: Record<string, () => Promise<unknown>> = {
+  const methods: Record<string, () => Promise<unknown>> = {
     call: () => registry.call(name, input(), given),
     execute: () => registry.createInvocation(name, input()).execute(given.signal, () => {}),
     executeTools: () =>
@@ -208,7 +208,7 @@ function started(
         { ...given, format: "mcp" },
       ),
   };
-  const result = doors[door]?.() as Promise<CallResult>;
+  const result = methods[method]?.() as Promise<CallResult>;
   result.catch(() => {});
   const there = arrives === undefined ? arrived.promise : until(arrives);
   return { registry, there, result };
@@ -231,9 +231,9 @@ const abort = (cause: unknown) => ({
 });
 
 describe.each(Object.entries(phases))("during %s", (what, phase) => {
-  test.each(["call", "execute"])("an abort rejects: %s", async (door) => {
+  test.each(["call", "execute"])("an abort rejects: %s", async (method) => {
     const controller = new AbortController();
-    const { there, result, registry } = started(phase, { signal: controller.signal }, door);
+    const { there, result, registry } = started(phase, { signal: controller.signal }, method);
     const signal = await there;
     const reason = { what };
     controller.abort(reason);

@@ -11,12 +11,12 @@ const newRegistry = useRegistries(workspace);
 
 const COUNT = 150;
 
-interface Door {
+interface EntryPoint {
   (registry: ToolRegistry): Promise<(name: string, input: object) => Promise<CallResult>>;
 }
 
 /** Every way to make a call without waiting for the previous one. */
-const DOORS: Record<string, Door> = {
+const ENTRY_POINTS: Record<string, EntryPoint> = {
   call: async (registry) => (name, input) => registry.call(name as "Edit", input as never),
   handler: async (registry) => (name, input) =>
     registry.get(name as "Edit")!.handler(input as never),
@@ -47,7 +47,7 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-describe.each(Object.entries(DOORS))("changes that are not awaited, by %s,", (_, open) => {
+describe.each(Object.entries(ENTRY_POINTS))("changes that are not awaited, by %s,", (_, open) => {
   test("are made in the order of the calls", async () => {
     const file = workspace.write("count.txt", "<0>");
     const call = await open(newRegistry({ readBeforeWrite: false }));

@@ -154,12 +154,12 @@ function withEvents() {
   };
 }
 
-const [door] = process.argv.slice(2);
-if (door === "stdio") {
+const [kind] = process.argv.slice(2);
+if (kind === "stdio") {
   process.stderr.write("peer is ready\n");
   await newServer().connect(new StdioServerTransport());
 } else {
-  const answer = door === "sse" ? withEvents() : streamable();
+  const answer = kind === "sse" ? withEvents() : streamable();
   const token = process.env.TOKEN;
   const listener = createServer((request, response) => {
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {

@@ -11,7 +11,7 @@ const workspace = useWorkspace();
 const registryHere = useRegistries(workspace, { toolsets: ["claude", "diagnostic"] });
 
 let registry: ToolRegistry;
-let doors: Record<"socket" | "fetch", Ask>;
+let transports: Record<"socket" | "fetch", Ask>;
 
 beforeEach(async () => {
   workspace.plant({
@@ -40,7 +40,7 @@ beforeEach(async () => {
       throw new Error("on purpose");
     },
   });
-  doors = { socket: await overSocket(registry), fetch: handedOver(registry) };
+  transports = { socket: await overSocket(registry), fetch: handedOver(registry) };
 });
 
 /** An input in which `@` is replaced by the directory of the test. */
@@ -54,7 +54,7 @@ function timeless(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer), (key, value) => (key === "durationMs" ? 0 : value));
 }
 
-describe.each(["socket", "fetch"] as const)("by %s", (door) => {
+describe.each(["socket", "fetch"] as const)("by %s", (transport) => {
   test.each([
     ["Read", { file_path: "@/notes.txt" }],
     ["Read", { file_path: "@/notes.txt", offset: 2, limit: 1 }],
@@ -75,7 +75,7 @@ describe.each(["socket", "fetch"] as const)("by %s", (door) => {
   ])("%s %j has the same answer as `call`", async (name, given) => {
     const input = placed(given);
     const expected = await registry.call(name, input as never);
-    const response = await doors[door](`/api/tools/${name}/call`, json({ input }));
+    const response = await transports[transport](`/api/tools/${name}/call`, json({ input }));
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(timeless(await response.json())).toEqual(timeless(expected));
@@ -84,7 +84,7 @@ describe.each(["socket", "fetch"] as const)("by %s", (door) => {
   test("the last event of a stream is the answer of `call`", async () => {
     const input = { file_path: workspace.path("notes.txt") };
     const expected = await registry.call("Read", input);
-    const response = await doors[door]("/api/tools/Read/call", streaming(input));
+    const response = await transports[transport]("/api/tools/Read/call", streaming(input));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     const events = (await response.text()).split("\n\n").filter((it) => it !== "");
     const [name, data] = events.at(-1)?.split("\n") ?? [];
@@ -94,7 +94,7 @@ describe.each(["socket", "fetch"] as const)("by %s", (door) => {
 
   test("an unknown tool is not found, with the message of `call`", async () => {
     const { error } = await registry.call("Raed", {});
-    const response = await doors[door]("/api/tools/Raed/call", json({ input: {} }));
+    const response = await transports[transport]("/api/tools/Raed/call", json({ input: {} }));
     expect([response.status, await response.json()]).toEqual([
       404,
       { error: error?.message, type: "UnknownTool" },
@@ -102,7 +102,7 @@ describe.each(["socket", "fetch"] as const)("by %s", (door) => {
   });
 
   test("the list of tools is that of the registry", async () => {
-    const response = await doors[door]("/api/tools");
+    const response = await transports[transport]("/api/tools");
     const { tools, counts } = (await response.json()) as { tools: unknown[]; counts: unknown };
     expect(tools).toEqual(registry.listTools());
     const total = registry.getToolCount();
@@ -111,7 +111,7 @@ describe.each(["socket", "fetch"] as const)("by %s", (door) => {
 
   test("policy is explained like `explain` does", async () => {
     const input = { file_path: workspace.path("new.txt"), content: "x" };
-    const response = await doors[door]("/api/tools/Write/explain", json({ input }));
+    const response = await transports[transport]("/api/tools/Write/explain", json({ input }));
     expect(await response.json()).toEqual(registry.explain("Write", input));
   });
 });

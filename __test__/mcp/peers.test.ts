@@ -69,16 +69,16 @@ const NEWEST = [
   connectNewestClient,
   "2026-07-28",
 ] as const;
-const DOORS = [
+const TRANSPORTS = [
   ["HTTP", overHttp],
   ["stdio", overStdio],
 ] as const;
 const PEERS = [OLD, NEW, NEWEST].flatMap(([title, connect, version]) =>
-  DOORS.map(([door, reach]) => [title, connect, version, door, reach] as const),
+  TRANSPORTS.map(([transport, reach]) => [title, connect, version, transport, reach] as const),
 );
 
-describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
-  test(`lists the tools over ${door}, in the version it asked for`, async () => {
+describe.each(PEERS)("%s", (_title, connect, version, transport, reach) => {
+  test(`lists the tools over ${transport}, in the version it asked for`, async () => {
     const peer = await reach(connect);
     expect(peer.version).toBe(version);
     expect(peer.serverName).toBe("toolwright");
@@ -86,7 +86,7 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     expect(tools.map(({ name }) => name)).toEqual(registryHere().names());
   });
 
-  test(`reads text, a picture and a missing file over ${door}, like the host`, async () => {
+  test(`reads text, a picture and a missing file over ${transport}, like the host`, async () => {
     const registry = registryHere();
     const peer = await reach(connect);
     for (const file_path of [
@@ -102,7 +102,7 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     expect(await rejection(peer.callTool("NoSuchTool", {}))).toMatchObject({ code: -32602 });
   });
 
-  test(`gets progress over ${door}`, async () => {
+  test(`gets progress over ${transport}`, async () => {
     const peer = await reach(connect);
     const heard: number[] = [];
     const all = deferred();
@@ -117,7 +117,7 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     expect(heard).toEqual([1, 2, 3]);
   });
 
-  test(`ends a command by aborting its call over ${door}, and another by disconnecting`, async () => {
+  test(`ends a command by aborting its call over ${transport}, and another by disconnecting`, async () => {
     const peer = await reach(connect, { permissionMode: "bypassPermissions" });
     const [first, second] = [marker(), marker()];
     const controller = new AbortController();
@@ -138,7 +138,7 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     expect(await eventually(() => alive(second).length === 0, 30_000)).toBe(true);
   });
 
-  test(`is notified over ${door} of a new tool`, async () => {
+  test(`is notified over ${transport} of a new tool`, async () => {
     const heard = deferred<string[]>();
     const onToolsChanged = (names: string[]) => {
       if (names.includes("late")) heard.resolve(names);
@@ -148,7 +148,7 @@ describe.each(PEERS)("%s", (_title, connect, version, door, reach) => {
     expect(await heard.promise).toEqual((await peer.listTools()).map(({ name }) => name));
   });
 
-  test(`asks its user over ${door}, and only an approval counts as a yes`, async () => {
+  test(`asks its user over ${transport}, and only an approval counts as a yes`, async () => {
     const questions: string[] = [];
     const answers = [
       { action: "accept", content: { approve: true } },

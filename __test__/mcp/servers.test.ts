@@ -24,10 +24,10 @@ const askingRegistry = useAskingRegistries(workspace);
 const listening = useListeningServers();
 
 /** A server over a transport, as the option of a registry. */
-async function behind(door: string, start: typeof listening): Promise<McpServerConfig> {
-  if (door === "stdio") return peer;
-  const { url } = await start(door as "http" | "sse");
-  return door === "sse" ? { type: "sse", url } : { url };
+async function behind(transport: string, start: typeof listening): Promise<McpServerConfig> {
+  if (transport === "stdio") return peer;
+  const { url } = await start(transport as "http" | "sse");
+  return transport === "sse" ? { type: "sse", url } : { url };
 }
 
 async function connected(config: McpServerConfig, options: object = {}): Promise<ToolRegistry> {
@@ -39,7 +39,7 @@ async function connected(config: McpServerConfig, options: object = {}): Promise
 const text = async (registry: ToolRegistry, tool: string, input: object = {}) =>
   texts(await registry.call(`mcp__peer__${tool}`, input)).join("\n");
 
-describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
+describe.each(["stdio", "http", "sse"])("a server over %s", (transport) => {
   // One server and one registry for all tests, because starting a server takes longer than any of them.
   const start = useListeningServersOfFile();
   let config: McpServerConfig;
@@ -48,7 +48,7 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
   const questions: { question: string }[] = [];
 
   beforeAll(async () => {
-    config = await behind(door, start);
+    config = await behind(transport, start);
     const askUser = (asked: readonly { question: string }[]) => {
       questions.push(...asked);
       return { answers: Object.fromEntries(asked.map(({ question }) => [question, "Yes"])) };
@@ -79,14 +79,14 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
     const [status] = registry.mcpServerStatus();
     expect(status).toMatchObject({
       name: "peer",
-      type: door,
+      type: transport,
       state: "connected",
       serverInfo: { name: "peer", version: "1.2.3" },
       protocolVersion: "2025-11-25",
       instructions: "Be brief.",
       warnings: [],
     });
-    expect(status?.stderr).toBe(door === "stdio" ? "peer is ready\n" : undefined);
+    expect(status?.stderr).toBe(transport === "stdio" ? "peer is ready\n" : undefined);
     expect(status?.tools).toContain("mcp__peer__echo");
     expect(status?.tools.every((name) => registry.hasTool(name))).toBe(true);
   });
@@ -182,7 +182,7 @@ describe.each(["stdio", "http", "sse"])("a server over %s", (door) => {
     expect(await registry.disconnectMcpServer("other")).toBe(false);
     expect(registry.names().filter((name) => name.startsWith("mcp__other"))).toEqual([]);
     expect(registry.mcpServerStatus().map(({ name }) => name)).toEqual(["peer"]);
-    expect(isRunning(pid)).toBe(door !== "stdio");
+    expect(isRunning(pid)).toBe(transport !== "stdio");
     expect(await tool?.handler({ text: "x" })).toMatchObject({ isError: true });
   });
 });
@@ -217,9 +217,9 @@ describe("a server with an address", () => {
 
   test.each(["http", "sse"] as const)(
     "over %s and is restarted is reconnected, with the same tools",
-    async (door) => {
-      const { url, port, end } = await listening(door);
-      const registry = await connected({ type: door, url });
+    async (transport) => {
+      const { url, port, end } = await listening(transport);
+      const registry = await connected({ type: transport, url });
       const before = registry.names();
       await end();
       // Over HTTP the failure is only noticed at the next call.
@@ -227,7 +227,7 @@ describe("a server with an address", () => {
       expect(lost).toMatchObject({ isError: true, error: { type: "McpServerError" } });
       await serverThat(registry, ({ state }) => state === "failed");
       expect(registry.names().filter((name) => name.startsWith("mcp__"))).toEqual([]);
-      await listening(door, { PORT: String(port) });
+      await listening(transport, { PORT: String(port) });
       await serverThat(registry, ({ state }) => state === "connected");
       expect(registry.names()).toEqual(before);
       expect(await text(registry, "echo", { text: "back" })).toBe("back");

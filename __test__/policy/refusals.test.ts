@@ -298,7 +298,7 @@ const refusals: Record<string, Refusal> = {
 };
 
 /** The entry points. Each returns the text for the model, and further details for a host or a person. */
-type Door = (
+type EntryPoint = (
   registry: ToolRegistry,
   name: string,
   input: Record<string, unknown>,
@@ -314,7 +314,7 @@ const ofResult = ({ content, structuredContent, display, error }: CallResult) =>
   host: { display, details: error?.details },
 });
 
-const doors: Record<string, Door> = {
+const entryPoints: Record<string, EntryPoint> = {
   call: async (registry, name, input) => ofResult(await registry.call(name, input)),
   "an invocation": async (registry, name, input) => {
     const { llmContent, returnDisplay, error } = await registry
@@ -341,7 +341,7 @@ const doors: Record<string, Door> = {
   },
 };
 for (const format of ["anthropic", "openai", "openai-responses", "gemini"] as const) {
-  doors[`executeTools, ${format}`] = async (registry, name, input) => ({
+  entryPoints[`executeTools, ${format}`] = async (registry, name, input) => ({
     model: await registry.executeTools([{ id: "1", name, input }], { format }),
   });
 }
@@ -358,9 +358,9 @@ function untold(host: HostSide | undefined, howToAllow: RegExp | undefined): str
 }
 
 describe.each(Object.entries(refusals))("%s", (_what, refusal) => {
-  test.each(Object.entries(doors))(
+  test.each(Object.entries(entryPoints))(
     "%s: the model learns what to do, and the host how to allow it",
-    async (_door, door) => {
+    async (_name, ask) => {
       for (const [name, content] of Object.entries(refusal.files ?? {})) {
         workspace.write(name, content);
       }
@@ -368,7 +368,7 @@ describe.each(Object.entries(refusals))("%s", (_what, refusal) => {
       const registry = registryOf(refusal.options);
       await refusal.before?.(registry);
       const [name, input] = refusal.call;
-      const { model, host } = await door(registry, name, input());
+      const { model, host } = await ask(registry, name, input());
       const told = JSON.stringify(model).replaceAll("\\n", "\n").replaceAll(/"|\\"/g, "");
       // Paths of the workspace are part of a message, whatever their names.
       const words = told.replaceAll(workspace.root, "");

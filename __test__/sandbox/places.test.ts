@@ -276,7 +276,7 @@ describe.each(people)("$name", (person) => {
     expect(contents("project")["way.sh"]).not.toContain("x\n");
   });
 
-  test("a failed command is told which path was closed to it", async () => {
+  test("the answer of a failed command names the path that was closed to it", async () => {
     const options = { policy: { deny: ["Read(.env)"] } };
     const fill = `echo ${SECRET} > project/.env`;
     const [ended] = await run(fill, [{ line: "bash ./way.sh", options }], "cat .env");

@@ -23,7 +23,7 @@ export interface Address {
 }
 
 /** How to reach a server. */
-export type Door = Program | Address;
+export type Endpoint = Program | Address;
 
 /** A person's answer to a question of the server. */
 export type Elicited = { action: "accept" | "decline"; content?: Record<string, boolean> };
@@ -47,7 +47,7 @@ export interface Peer {
   close(): Promise<void>;
 }
 
-export type Connect = (door: Door, options?: PeerOptions) => Promise<Peer>;
+export type Connect = (endpoint: Endpoint, options?: PeerOptions) => Promise<Peer>;
 
 const WHO = { name: "peer", version: "1" };
 
@@ -64,35 +64,41 @@ function bearer(token: string) {
   return { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 }
 
-const isAddress = (door: Door): door is Address => "url" in door;
+const isAddress = (endpoint: Endpoint): endpoint is Address => "url" in endpoint;
 const noSession = async () => {};
 
-function oldTransport(door: Door): { transport: OldTransport; endSession: () => Promise<void> } {
-  if (!isAddress(door)) {
-    const transport = new OldStdioTransport({ ...door, stderr: "ignore" });
+function oldTransport(endpoint: Endpoint): {
+  transport: OldTransport;
+  endSession: () => Promise<void>;
+} {
+  if (!isAddress(endpoint)) {
+    const transport = new OldStdioTransport({ ...endpoint, stderr: "ignore" });
     return { transport, endSession: noSession };
   }
-  const transport = new OldHttpTransport(new URL(door.url), bearer(door.token));
+  const transport = new OldHttpTransport(new URL(endpoint.url), bearer(endpoint.token));
   return { transport: transport as OldTransport, endSession: () => transport.terminateSession() };
 }
 
-function newTransport(door: Door) {
-  if (!isAddress(door)) {
-    const transport = new StdioClientTransport({ ...door, stderr: "ignore" });
+function newTransport(endpoint: Endpoint) {
+  if (!isAddress(endpoint)) {
+    const transport = new StdioClientTransport({ ...endpoint, stderr: "ignore" });
     return { transport, endSession: noSession };
   }
-  const transport = new StreamableHTTPClientTransport(new URL(door.url), bearer(door.token));
+  const transport = new StreamableHTTPClientTransport(
+    new URL(endpoint.url),
+    bearer(endpoint.token),
+  );
   return { transport, endSession: () => transport.terminateSession() };
 }
 
 /** The client of SDK 1, which supports protocol versions up to 2025-11-25. */
-export const connectOldClient: Connect = async (door, options = {}) => {
+export const connectOldClient: Connect = async (endpoint, options = {}) => {
   const client = new OldClient(WHO, { capabilities: declared(options), ...listChanged(options) });
   const { elicit } = options;
   if (elicit) {
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => elicit(params.message));
   }
-  const { transport, endSession } = oldTransport(door);
+  const { transport, endSession } = oldTransport(endpoint);
   let version: string | undefined;
   const tell = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {
@@ -116,7 +122,7 @@ export const connectOldClient: Connect = async (door, options = {}) => {
 };
 
 function newClientOf(mode: "legacy" | "auto"): Connect {
-  return async (door, options = {}) => {
+  return async (endpoint, options = {}) => {
     const client = new NewClient(WHO, {
       capabilities: declared(options),
       versionNegotiation: { mode },
@@ -126,7 +132,7 @@ function newClientOf(mode: "legacy" | "auto"): Connect {
     if (elicit) {
       client.setRequestHandler("elicitation/create", ({ params }) => elicit(params.message));
     }
-    const { transport, endSession } = newTransport(door);
+    const { transport, endSession } = newTransport(endpoint);
     await client.connect(transport);
     return {
       version: client.getNegotiatedProtocolVersion(),

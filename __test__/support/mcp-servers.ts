@@ -39,15 +39,15 @@ function startsServers(afterwards: (end: () => Promise<void>) => void) {
   afterwards(async () => {
     await Promise.all(started.splice(0).map(ended));
   });
-  return async (door: "http" | "sse", variables: Record<string, string> = {}) => {
-    const child = spawn("node", [program("mcp-server.mjs"), door], {
+  return async (transport: "http" | "sse", variables: Record<string, string> = {}) => {
+    const child = spawn("node", [program("mcp-server.mjs"), transport], {
       env: { ...process.env, ...variables },
       stdio: ["ignore", "pipe", "inherit"],
     });
     started.push(child);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const { port } = JSON.parse(String(line)) as { port: number };
-    const path = door === "sse" ? "/sse" : "/mcp";
+    const path = transport === "sse" ? "/sse" : "/mcp";
     return { url: `http://127.0.0.1:${port}${path}`, port, end: () => ended(child) };
   };
 }

@@ -135,7 +135,7 @@ function said({ result, error }: Message): Record<string, unknown> {
   return { ...rest, _meta: Object.fromEntries(meta) };
 }
 
-const DOORS = [
+const TRANSPORTS = [
   ["in the process", inProcess],
   ["over stdio", overStdio],
   ["over HTTP", overHttp],
@@ -160,10 +160,10 @@ test("the same calls have the same answers by every transport", { timeout: 60_00
     ["own", { text: 3 }],
     ["own_blocks", {}],
     ["own_failing", {}],
-    ["nobody_has_this", {}],
+    ["no_such_tool", {}],
   ];
   const answers = await Promise.all(
-    DOORS.map(async ([, open]) => {
+    TRANSPORTS.map(async ([, open]) => {
       const ask = await open();
       const given: Record<string, unknown>[] = [];
       for (const [name, input] of calls) {
@@ -179,8 +179,8 @@ test("the same calls have the same answers by every transport", { timeout: 60_00
     // The duration of a command differs between answers.
     const timeless = (it: unknown) =>
       JSON.parse(JSON.stringify(it).replace(/"durationMs":[\d.]+/g, '"durationMs":0')) as unknown;
-    const door = DOORS[index + 1]?.[0];
-    expect([door, timeless(other)]).toEqual([door, timeless(first)]);
+    const transport = TRANSPORTS[index + 1]?.[0];
+    expect([transport, timeless(other)]).toEqual([transport, timeless(first)]);
   }
   const blocks = first?.given[9]?.["content"] as { type: string }[];
   expect(blocks.map(({ type }) => type)).toEqual(["text", "audio", "resource", "resource_link"]);
@@ -194,7 +194,7 @@ test("the same calls have the same answers by every transport", { timeout: 60_00
   });
 });
 
-describe.each(DOORS.filter(([, open]) => open !== overStdio))("%s", (_door, open) => {
+describe.each(TRANSPORTS.filter(([, open]) => open !== overStdio))("%s", (_title, open) => {
   test("more than a hundred tools come in pages, each tool once", async () => {
     const ask = await open((registry) => {
       for (let number = 0; number < 230; number++) {
