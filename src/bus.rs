@@ -1,4 +1,4 @@
-//! The message bus as JavaScript holds it.
+//! The message bus, for JavaScript.
 
 use std::{sync::Arc, time::Duration};
 

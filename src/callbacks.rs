@@ -15,7 +15,7 @@ pub(super) type HostMessage = FnArgs<(&'static str, u32, u32, String, String)>;
 
 /// Calls the functions of one host: the handlers of its tools, and its hooks. There is only one
 /// threadsafe function for all of them, because every turn of the event loop checks each one. The
-/// facade answers through `hostAnswer`: to wait here for a promise would cost another round trip
-/// between the threads.
+/// facade answers through `hostAnswer`, because waiting here for a promise would cost another round
+/// trip between the threads.
 pub(super) type HostListener =
     ThreadsafeFunction<HostMessage, (), HostMessage, Status, false, true>;

@@ -11,7 +11,7 @@
 //!    validated, coerced, every path resolved, everything it will touch declared.
 //! 4. `toolwright_policy` judges the declared accesses: allow, ask or deny.
 //! 5. Hooks may block the call, or rewrite its input, which returns to step 3.
-//! 6. If policy says so, a person is asked. This makes the only value that may run.
+//! 6. If policy says so, a person is asked. Only a permitted call becomes a value that can be executed.
 //! 7. The call runs within its time limit, cancellable, behind a panic fence. The tool itself is one
 //!    file in `toolwright_tools`, a thin layer over an engine: `toolwright_files`,
 //!    `toolwright_search`, `toolwright_process`, `toolwright_web`.

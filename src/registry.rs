@@ -234,14 +234,14 @@ impl NativeRegistry {
     /// Releases every function of the host, once every call has ended. None is called after that.
     #[napi(catch_unwind)]
     pub fn release(&self) {
-        self.host.pipeline.sessions.shared().events.clear();
+        self.host.pipeline.sessions.shared().stored.events.clear();
         self.host_calls.release();
     }
 }
 
 impl ObjectFinalize for NativeRegistry {
-    /// The facade keeps the registry while a call, a client or an iterator needs it. So nothing needs
-    /// it any more: a registry that was dropped without `close()` ends its calls and commands here.
+    /// Runs when the facade has dropped the registry, which it keeps while a call, a client or an
+    /// iterator needs it. If `close()` was not called, this ends its calls and commands.
     fn finalize(mut self, env: Env) -> Result<()> {
         self.host_calls.release();
         if let Some((hook, pipeline)) = self.end_with_env.take() {

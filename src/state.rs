@@ -24,7 +24,7 @@ impl NativeRegistry {
         &self,
         #[napi(ts_arg_type = "(event: string) => void")] listener: Listener,
     ) {
-        self.host.pipeline.sessions.shared().events.listen(move |event| {
+        self.host.pipeline.sessions.shared().stored.events.listen(move |event| {
             if let Ok(text) = serde_json::to_string(event) {
                 listener.call(text, ThreadsafeFunctionCallMode::NonBlocking);
             }

@@ -9,7 +9,7 @@ use napi::{
 use napi_derive::napi;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
-use toolwright_team::MailReader;
+use toolwright_team::{MailReader, Teams};
 
 use crate::registry::NativeRegistry;
 
@@ -51,7 +51,7 @@ impl NativeRegistry {
     /// Starts reading the messages to a session.
     #[napi(catch_unwind)]
     pub fn read_messages(&self, session_id: String) -> TeamReader {
-        let reader = self.host.pipeline.sessions.teams().reader(&session_id);
+        let reader = Teams::of(self.host.pipeline.sessions.shared()).reader(&session_id);
         TeamReader { reader: Mutex::new(Some(Arc::new(reader))), closed: CancellationToken::new() }
     }
 }

@@ -115,7 +115,7 @@ fn reload_changes(plugins: &PluginDirectory, pipeline: &Pipeline) {
         tool_count: pipeline.registry.snapshot().len(),
         errors: errors.iter().map(|it| json!(it)).collect(),
     };
-    pipeline.sessions.shared().events.send(&StateEvent::Plugins(change));
+    pipeline.sessions.shared().stored.events.send(&StateEvent::Plugins(change));
 }
 
 /// The plugin directory: the host's option (empty for none), or the environment variable, or the user's directory.

@@ -84,12 +84,12 @@ impl HostRegistry {
 
     /// Starts to build the indexes that the host wants eagerly.
     pub fn begin_indexing(&self) {
-        self.pipeline.sessions.shared().indexes.begin();
+        self.pipeline.sessions.shared().files.indexes.begin();
     }
 
     /// The status of each root's index.
     pub fn index_status(&self) -> Vec<IndexStatusInfo> {
-        let status = self.pipeline.sessions.shared().indexes.status();
+        let status = self.pipeline.sessions.shared().files.indexes.status();
         status.into_iter().map(IndexStatusInfo::of).collect()
     }
 

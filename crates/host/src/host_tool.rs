@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_base::{
     Access, Annotations, DataScope, ErrorKind, HintsFrom, OutputSpec, SideEffect, ToolError,
-    ToolKind, ToolSpec,
+    ToolSpec,
 };
 use toolwright_core::{
-    AnswerData, DynTool, ForeignInput, InputValidator, OwnConfirmation, Prepared, ToolContext,
-    ToolOutput, ToolSource, check_foreign_schema, shown_schema,
+    AnswerData, DynTool, ForeignInput, ForeignTool, InputValidator, OwnConfirmation, Prepared,
+    ToolContext, ToolOutput, ToolSource, check_foreign_schema,
 };
 use toolwright_mcp::mcp_tool_name;
 
@@ -68,9 +68,6 @@ impl HostTool {
         host: HostToolSpec,
         handler: Arc<dyn HostFunction>,
     ) -> Result<(Arc<dyn DynTool>, ToolSource), ToolError> {
-        let bad =
-            |err| ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name));
-        let input = ForeignInput::new(&host.input_schema).map_err(bad)?;
         let output_validator = host.output_schema.as_ref().map(|schema| {
             let checked = check_foreign_schema(schema).and_then(|()| InputValidator::new(schema));
             let validator = checked.map_err(|err| bad_output(&host.name, &err))?;
@@ -79,28 +76,26 @@ impl HostTool {
         let output_validator = output_validator.transpose()?;
         let hints_from =
             if host.mcp_server.is_some() { HintsFrom::McpServer } else { HintsFrom::Host };
-        let by_hints = || host.annotations.side_effect(hints_from);
-        let side_effect = host.side_effect.unwrap_or_else(by_hints);
         let (name, source) = match host.mcp_server {
             Some(server) => (mcp_tool_name(&server, &host.name), ToolSource::Mcp { server }),
-            None => (host.name, ToolSource::Host),
+            None => (host.name.clone(), ToolSource::Host),
         };
-        let spec = ToolSpec {
-            title: host
-                .title
-                .or_else(|| host.annotations.title.clone())
-                .unwrap_or_else(|| name.clone()),
+        let foreign = ForeignTool {
             name,
+            title: host.title,
             description: host.description,
-            input_schema: shown_schema(&host.input_schema, &str::to_owned),
+            input_schema: host.input_schema,
+            annotations: host.annotations,
+            hints_from,
+            side_effect: host.side_effect,
             output: host
                 .output_schema
                 .map(|it| OutputSpec { schema: Some(it), scope: DataScope::WholeAnswer }),
-            side_effect,
-            kind: ToolKind::PLAIN,
-            annotations: host.annotations,
             always_load: host.always_load,
         };
+        let (spec, input) = foreign.build().map_err(|err| {
+            ToolError::new(ErrorKind::InvalidTool, format!("tool `{}`: {err}", host.name))
+        })?;
         let timeout = host.timeout_ms.map(|ms| Duration::from_millis(u64::from(ms)));
         let is_declarative = host.declarative;
         let tool = Self { spec, input, output_validator, timeout, is_declarative, handler };

@@ -1,7 +1,13 @@
-//! Builds a registry from what a host passes in: options, policy sources, hooks and tools become one pipeline.
+//! Builds a registry from the options of a host: policy sources, hooks, plugins, MCP servers and the host's
+//! tools become one pipeline.
 //!
-//! All decisions about them are made here. `binding` only passes texts and functions between JavaScript and this
-//! module. This module does not know napi or JavaScript: a function of the host is a [`HostFunction`].
+//! It must not know napi or JavaScript: a function of the host is a [`HostFunction`]. The root crate only
+//! converts between JavaScript and this crate, and decides nothing.
+//!
+//! The invariant: options and answers of the host are checked before they are used, and a mistake in them is
+//! reported with the name of the option or function.
+//!
+//! Start at [`HostRegistry`], then [`HostOptions`].
 
 mod doctor;
 mod event_log;

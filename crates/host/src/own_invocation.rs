@@ -77,7 +77,7 @@ impl OwnInvocation {
             "toolUseId": &*cx.tool_use_id,
             "sessionId": &cx.session.id,
             "invocation": self.key,
-            "step": "statement",
+            "step": "own_confirmation",
         });
         let Said { description, locations, risk, more } = self.ask(input, &context).await?;
         Ok(OwnConfirmation { description, locations, risk, more })
@@ -85,7 +85,7 @@ impl OwnInvocation {
 
     /// Reports the approval to the invocation.
     pub(super) async fn confirmed(&self) -> Result<(), ToolError> {
-        let context = json!({ "invocation": self.key, "step": "agreed" });
+        let context = json!({ "invocation": self.key, "step": "confirmed" });
         self.ask(&Value::Null, &context).await.map(|_said| ())
     }
 

@@ -61,14 +61,14 @@ impl RegistryState {
     /// The todos of a conversation.
     pub async fn todos(&self, session_id: Option<String>) -> Result<Vec<TodoItem>, ToolError> {
         let id = session_id.as_deref().unwrap_or(DEFAULT_SESSION);
-        self.shared()?.session_todos(id).list().await.map_err(failed(ErrorKind::Todo))
+        self.shared()?.stored.session_todos(id).list().await.map_err(failed(ErrorKind::Todo))
     }
 
     /// The value of a setting, or its default.
     pub async fn setting(&self, name: &str) -> Result<Option<SettingValue>, ToolError> {
         let shared = self.with_own_settings()?;
-        let value = shared.settings().get(name).await.map_err(failed(ErrorKind::Config))?;
-        let default = || shared.known_settings.get(name).and_then(|it| it.default.clone());
+        let value = shared.stored.settings().get(name).await.map_err(failed(ErrorKind::Config))?;
+        let default = || shared.stored.known_settings.get(name).and_then(|it| it.default.clone());
         Ok(value.or_else(default))
     }
 
@@ -80,14 +80,14 @@ impl RegistryState {
     ) -> Result<(), ToolError> {
         let shared = self.with_own_settings()?;
         let value =
-            value.map(|it| shared.known_settings.check(name, it)).transpose().for_model()?;
-        let _turn = shared.events.turn(&format!("config/{name}")).await;
-        let changed = shared.settings().set(name, value.as_ref()).await;
+            value.map(|it| shared.stored.known_settings.check(name, it)).transpose().for_model()?;
+        let _turn = shared.stored.events.turn(&format!("config/{name}")).await;
+        let changed = shared.stored.settings().set(name, value.as_ref()).await;
         let previous = changed.map_err(failed(ErrorKind::Config))?;
         if previous != value {
             let setting = name.to_owned();
             let change = ConfigChange { setting, value, previous, session_id: None };
-            shared.events.send(&StateEvent::Config(change));
+            shared.stored.events.send(&StateEvent::Config(change));
         }
         Ok(())
     }
@@ -95,8 +95,8 @@ impl RegistryState {
     /// Every setting that is known or was set, by name.
     pub async fn settings(&self) -> Result<Vec<SettingInfo>, ToolError> {
         let shared = self.with_own_settings()?;
-        let stored = shared.settings().list().await.map_err(failed(ErrorKind::Config))?;
-        let known = shared.known_settings.all().map(|(name, spec)| SettingInfo {
+        let stored = shared.stored.settings().list().await.map_err(failed(ErrorKind::Config))?;
+        let known = shared.stored.known_settings.all().map(|(name, spec)| SettingInfo {
             setting: name.to_owned(),
             value: None,
             known: true,

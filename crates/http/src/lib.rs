@@ -1,8 +1,13 @@
 //! The registry over HTTP: REST routes, MCP and the page.
 //!
 //! [`HttpService`] checks access and answers requests. Requests come from a socket ([`HttpServer`]) or from
-//! the host's own server, through `registry.fetch`. After the access check, a tool call takes the same path
-//! as a call from JavaScript.
+//! the host's own server, through `registry.fetch`. This crate must not know a particular tool or JavaScript,
+//! and decides nothing about a call: after the access check, it takes the same path as one from JavaScript.
+//!
+//! The invariant: access is checked before the body of a request is read, and a client that disconnects
+//! cancels everything that its request started, unless it has an MCP session to return to.
+//!
+//! Start at [`HttpService::answer`], then `routes`, the table of all routes.
 
 mod access;
 mod addressed_name;

@@ -90,7 +90,8 @@ struct ToolListKey {
 }
 
 impl ToolListKey {
-    /// `None` if the session is limited to some tools, because the limit is not part of the key.
+    /// Returns `None`, so that nothing is cached, if the session is limited to some tools: that limit is
+    /// not part of the key.
     fn of(registry: &HostRegistry) -> Option<Self> {
         let policy = &registry.pipeline.policy;
         if policy.limits_tools(DEFAULT_SESSION) {

@@ -31,7 +31,6 @@ use super::{
     permit::Permit,
     running_calls::RunningCalls,
     start_order::StartOrder,
-    team_mail::add_unread_mail,
 };
 use crate::{
     confirm::{Confirmations, Refusal, SharedBus},
@@ -292,7 +291,9 @@ impl Pipeline {
             }
             None => output,
         };
-        add_unread_mail(&mut output, &cx);
+        if let Some(mail) = cx.session.shared.mail.started() {
+            mail.add_unread(&mut output, &cx);
+        }
         Ok(output)
     }
 
@@ -321,7 +322,7 @@ impl Pipeline {
     /// Ends every running call, and refuses later ones.
     pub fn close(&self) {
         self.closed.cancel();
-        self.sessions.teams().close();
+        self.sessions.shared().mail.close();
         self.sessions.close_connections();
     }
 
@@ -351,7 +352,7 @@ impl Pipeline {
         self.close();
         self.sessions.tasks().abandon();
         self.sessions.store().release();
-        self.sessions.shared().events.clear();
+        self.sessions.shared().stored.events.clear();
     }
 
     /// Returns an error once the registry is closed.

@@ -83,7 +83,9 @@ impl SessionControl for ChildSessions {
     fn forget_child(&self, session_id: &str) {
         if !self.open.lock().contains_key(session_id) {
             self.sessions.forget(session_id);
-            self.sessions.teams().end_led_by(session_id);
+            if let Some(mail) = self.sessions.shared().mail.started() {
+                mail.forget(session_id);
+            }
         }
     }
 }

@@ -102,7 +102,7 @@ impl Pipeline {
                 match patiently(self.stored_grants().keep(&rule, scope)).await {
                     Ok(grant) => {
                         self.policy.add_kept(&[rule]);
-                        self.sessions.shared().events.send(&StateEvent::Grant(grant));
+                        self.sessions.shared().stored.events.send(&StateEvent::Grant(grant));
                     }
                     Err(cause) => self.warn(&format!(
                         "`{rule}` is allowed in this session only, because it could not be stored: {cause}"
@@ -120,11 +120,11 @@ impl Pipeline {
 
     fn stored_grants(&self) -> GrantStore {
         let shared = self.sessions.shared();
-        GrantStore::of(shared.store.clone(), shared.project.clone())
+        GrantStore::of(shared.stored.store.clone(), shared.stored.project.clone())
     }
 
     fn warn(&self, message: &str) {
-        self.sessions.shared().events.send(&StateEvent::Warning(message.to_owned()));
+        self.sessions.shared().stored.events.send(&StateEvent::Warning(message.to_owned()));
     }
 }
 

@@ -1,5 +1,12 @@
 //! Runs calls. [`Pipeline::call`] takes one call through all stages, from raw JSON to a bounded result:
 //! find, prepare, decide, hooks, confirm, execute, hooks, bound.
+//!
+//! It must not know a particular tool, JavaScript or how a call arrived. Every caller uses it.
+//!
+//! The invariant: only `confirm` makes a `Permitted`, and only a `Permitted` can be executed. So no call runs
+//! that policy denies, or that a person has to confirm and has not.
+//!
+//! Start at `call`, then `permit` for the stages before a call runs and `execute` for its work.
 
 mod batch;
 mod bound;
@@ -10,6 +17,7 @@ mod child_sessions;
 mod command_sandbox;
 mod describe;
 mod execute;
+mod explain;
 mod hook_decision;
 mod kept_grants;
 mod limits;
@@ -17,7 +25,6 @@ mod panic_fence;
 mod permit;
 mod running_calls;
 mod start_order;
-mod team_mail;
 mod undo;
 mod visibility;
 

@@ -6,16 +6,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolwright_base::{Access, Annotations, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{
-    DEFAULT_SESSION, Entry, OwnConfirmation, Prepared, ShownFile, Snapshot, ToolContext, ToolSource,
-};
+use toolwright_base::{Access, ErrorKind, ToolError};
+use toolwright_core::{Entry, OwnConfirmation, Prepared, ShownFile, ToolContext, ToolSource};
 use toolwright_files::real_place;
-use toolwright_policy::{Action, Basis, Decision, Origin, PolicyEngine, PolicyVerdict, Question};
-use toolwright_sandbox::{ExplainedCall, PermittedCall};
+use toolwright_policy::{Action, Decision, Origin, PolicyEngine, Question};
 
 use super::{
-    CallOptions, Pipeline, ToolCall,
+    Pipeline,
     call::Called,
     execute::BoundedCall,
     hook_decision::{after_hooks, reason_of_hook},
@@ -309,85 +306,6 @@ impl Pipeline {
         }
         Ok(())
     }
-
-    /// The policy verdict on a call with its reasons, and the sandbox its command would run in. Runs
-    /// nothing.
-    pub fn explain(
-        &self,
-        call: ToolCall,
-        options: CallOptions,
-    ) -> Result<ExplainedCall, ToolError> {
-        let tools = self.registry.snapshot();
-        let entry = self.find(&tools, &call.name, None)?;
-        let cx = self.context_of(entry, options);
-        let prepared = fenced(|| Arc::clone(&entry.tool).prepare(call.input, &cx))?;
-        let engine = self.engine(&cx);
-        let verdict = ask(entry, prepared.as_ref(), &cx, |question| engine.explain(question));
-        let name = &entry.tool.spec().name;
-        let verdict = self.unless_switched_off(verdict, name, &tools, &cx.session.id);
-        if verdict.action == Action::Deny {
-            return Ok(ExplainedCall { verdict, sandbox: None });
-        }
-        let spec = entry.tool.spec();
-        let permitted = PermittedCall { spec, prepared: prepared.as_ref(), is_confirmed: false };
-        let shared = self.sessions.shared();
-        match self.sandbox_plans.explained(&engine, &permitted, shared, &cx.cancel) {
-            Ok(sandbox) => Ok(ExplainedCall { verdict, sandbox }),
-            // It would not run without the sandbox, so it counts as denied.
-            Err(refused) => {
-                Ok(ExplainedCall { verdict: verdict.denied(refused.message), sandbox: None })
-            }
-        }
-    }
-
-    /// True when policy allows a call of which only the tool is known. A tool that is not registered is
-    /// allowed only if a rule names it.
-    pub fn is_allowed(&self, name: &str, session_id: Option<&str>) -> bool {
-        let tools = self.registry.snapshot();
-        let entry = tools.find(name);
-        let spec = entry.map(|it| it.tool.spec());
-        // An alias stands for the tool itself.
-        let name = spec.map_or(name, |it| &it.name);
-        let session = self.sessions.get_or_start(session_id.unwrap_or(DEFAULT_SESSION));
-        let verdict = self.policy.of_session(&session.id).decide(&Question {
-            tool: name,
-            origin: entry.map_or_else(|| Origin::of_name(name), origin_of),
-            side_effect: spec.map_or(SideEffect::Network, |it| it.side_effect),
-            kind: spec.map_or(&ToolKind::PLAIN, |it| &it.kind),
-            annotations: spec.map_or(&Annotations::default(), |it| &it.annotations),
-            input: &Value::Null,
-            accesses: &[],
-            directory: session.shared.roots.first(),
-            follow_links: None,
-        });
-        let verdict = self.unless_switched_off(verdict, name, &tools, &session.id);
-        verdict.action == Action::Allow && (entry.is_some() || verdict.basis == Basis::Rule)
-    }
-
-    /// The policy verdict, or a denial if the tool is disabled, the session may not use it, or the
-    /// session has ended.
-    fn unless_switched_off(
-        &self,
-        verdict: PolicyVerdict,
-        tool: &str,
-        tools: &Snapshot,
-        session_id: &str,
-    ) -> PolicyVerdict {
-        if let Err(ended) = self.check_session(session_id) {
-            verdict.denied(ended.message)
-        } else if tools.is_disabled(tool) {
-            verdict.denied(switched_off(tool))
-        } else if self.policy.is_out_of_reach(session_id, tool) {
-            verdict.denied(out_of_limits(tool))
-        } else {
-            verdict
-        }
-    }
-
-    /// True when the tools that a session is limited to include this one.
-    pub fn offers(&self, session_id: &str, tool: &str) -> bool {
-        !self.policy.is_out_of_reach(session_id, tool)
-    }
 }
 
 fn has_long_line(prepared: &dyn Prepared) -> bool {
@@ -430,7 +348,7 @@ fn apply_hooks(
 }
 
 /// Asks policy a question about a prepared call.
-fn ask<T>(
+pub(super) fn ask<T>(
     entry: &Entry,
     prepared: &dyn Prepared,
     cx: &ToolContext,
@@ -445,12 +363,12 @@ fn ask<T>(
         annotations: &spec.annotations,
         input: prepared.input(),
         accesses: prepared.accesses(),
-        directory: prepared.directory().unwrap_or_else(|| cx.session.shared.roots.first()),
+        directory: prepared.directory().unwrap_or_else(|| cx.session.shared.files.roots.first()),
         follow_links: Some(&real_place),
     })
 }
 
-const fn origin_of(entry: &Entry) -> Origin {
+pub(super) const fn origin_of(entry: &Entry) -> Origin {
     match entry.source {
         ToolSource::Builtin(_) => Origin::Builtin,
         ToolSource::Host | ToolSource::Plugin { .. } => Origin::Host,
@@ -480,10 +398,10 @@ fn out_of_reach(name: &str) -> ToolError {
     )
 }
 
-fn out_of_limits(name: &str) -> String {
+pub(super) fn out_of_limits(name: &str) -> String {
     format!("the host has limited the session to other tools than `{name}` (`limitTools`)")
 }
 
-fn switched_off(name: &str) -> String {
+pub(super) fn switched_off(name: &str) -> String {
     format!("the host has disabled `{name}` (`disallowedTools`)")
 }

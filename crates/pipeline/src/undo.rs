@@ -46,7 +46,7 @@ impl Pipeline {
             CallOptions { tool_use_id: Some(tool_use_id), session_id, ..CallOptions::default() };
         let cx = self.context(options);
         let _ended = cx.cancel.clone().drop_guard();
-        let changes = cx.session.shared.undo.of_call(&cx.session.id, &cx.tool_use_id);
+        let changes = cx.session.shared.files.undo.of_call(&cx.session.id, &cx.tool_use_id);
         if changes.is_empty() {
             return Err(ToolError::new(
                 ErrorKind::NothingToUndo,
@@ -58,7 +58,7 @@ impl Pipeline {
         }
         let mut undone = Vec::new();
         for change in changes {
-            let turn = cx.session.shared.locks.queue_up(&change.place);
+            let turn = cx.session.shared.files.locks.queue_up(&change.place);
             let taker = cx.clone();
             let work = cx.blocking(move |_| undo_change(&change, turn, &taker));
             let within = BoundedCall::new(&cx, &self.closed, self.limits.call_timeout());
@@ -102,12 +102,12 @@ fn undo_change(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Und
         remove_unchanged(place, &stamp).for_model()?;
         UndoAction::Removed
     };
-    session.shared.undo.forget(change);
+    session.shared.files.undo.forget(change);
     Ok(Undone { path, action })
 }
 
 fn changed_since(change: &Arc<Change>, session: &Session, path: &str, how: &str) -> ToolError {
-    let later = session.shared.undo.last_of(change.place.absolute());
+    let later = session.shared.files.undo.last_of(change.place.absolute());
     let next_step = match later.filter(|it| !Arc::ptr_eq(it, change)) {
         Some(later) if later.session_id == change.session_id => {
             format!("undo call `{}` first", later.tool_use_id)

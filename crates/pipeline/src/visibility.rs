@@ -45,7 +45,7 @@ impl Pipeline {
                 annotations: &Annotations::default(),
                 input: &Value::Null,
                 accesses: &[Access::Read(path.to_owned())],
-                directory: session.shared.roots.first(),
+                directory: session.shared.files.roots.first(),
                 follow_links: None,
             });
             match verdict.action {

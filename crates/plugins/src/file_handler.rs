@@ -57,7 +57,7 @@ impl FileHandler {
     ) -> Result<PlannedRead, ToolError> {
         let asked = values.text(PATH)?;
         let asked = asked.ok_or_else(|| refused(PATH, "name the file to read"))?;
-        let workspace = cx.session.shared.roots.first();
+        let workspace = cx.session.shared.files.roots.first();
         let base = named_directory(&self.base, workspace).ok_or_else(|| {
             let message = format!(
                 "the tool's directory `{}` does not exist, so there is nothing to read",

@@ -1,12 +1,14 @@
 //! Tools that a user defines in JSON files, without writing code: a command, a request or files to read.
 //!
-//! A [`PluginDirectory`] reads the files, [`manifest`] checks them, and each definition becomes a
-//! [`plugin_tool::PluginTool`] with one of three handlers. Calls of plugin tools take the same path as calls
-//! of all tools: the tool declares what the call accesses, policy decides, hooks run.
+//! A [`PluginDirectory`] reads the files, `manifest` checks them, and each definition becomes a `PluginTool`
+//! with one of three handlers. Calls of plugin tools take the same path as calls of all tools. So this crate
+//! must not know policy or the pipeline.
 //!
-//! A model's values never become code. Templates are parsed once, when the file is loaded, and a value can
-//! only become a whole argument or one encoded part of a URL (see [`command_template`] and [`url_template`]).
-//! A template that cannot guarantee this is refused.
+//! The invariant: a model's values never become code. Templates are parsed once, when the file is loaded, and
+//! a value can only become a whole argument or one encoded part of a URL (see `command_template` and
+//! `url_template`). A template that cannot guarantee this is refused.
+//!
+//! Start at [`PluginDirectory`], then `plugin_tool`.
 
 mod command_template;
 mod definition;

@@ -52,7 +52,7 @@ impl ShellHandler {
     }
 
     fn directory(&self, cx: &ToolContext) -> Result<PathBuf, ToolError> {
-        let roots = &cx.session.shared.roots;
+        let roots = &cx.session.shared.files.roots;
         let Some(named) = &self.directory else { return Ok(roots.first().to_owned()) };
         let place = named_directory(named, roots.first());
         place.filter(|it| it.is_dir()).ok_or_else(|| {

@@ -1,13 +1,16 @@
 //! Plans the sandbox of a call's commands: which files they cannot read or change, which hosts they can
 //! reach, and how many resources they may use.
 //!
-//! Policy speaks of patterns and names, and a sandbox needs paths. Start at [`SandboxPlans`]: for each
-//! call it makes a planner, which searches the disk for the places that rules and protected names mean,
-//! up to a bound, when a command starts. The plan itself is data
+//! Policy has patterns and names, but a sandbox needs paths. For each call, [`SandboxPlans`] makes a planner,
+//! which searches the disk for these paths, up to a bound, when a command starts. The plan itself is data
 //! (`toolwright_command_protocol::SandboxPlan`), which the supervisor applies.
 //!
-//! This crate decides nothing about a call: policy has permitted it before. A plan never opens a place
-//! that the policy closes, and says what it could not enforce.
+//! It decides nothing about a call, which policy has permitted before, and must not know how a sandbox is
+//! applied.
+//!
+//! The invariant: a plan never opens a place that policy denies, and says what it could not enforce.
+//!
+//! Start at [`SandboxPlans`], then `plan_builder`.
 
 mod explanation;
 #[cfg(unix)]

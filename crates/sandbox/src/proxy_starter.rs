@@ -1,5 +1,5 @@
-//! The exit from a command's own network: a proxy for the hosts of the `network` option, limited by the
-//! rules of the policy.
+//! The proxy through which a command with its own network reaches other hosts: those of the `network`
+//! option, limited by the rules of the policy.
 
 use std::{io, os::unix::net::UnixStream, sync::Arc};
 
@@ -17,7 +17,7 @@ pub(super) struct CommandProxyStarter {
 }
 
 impl CommandProxyStarter {
-    /// The proxy for commands with this network setting; none where they need none.
+    /// The proxy for commands with this network setting, or `None` if they need no proxy.
     pub(super) fn of(
         network: &SandboxNetwork,
         engine: &Arc<PolicyEngine>,

@@ -154,8 +154,8 @@ impl SandboxPlans {
             .map_or_else(CommandSandbox::none, CommandSandbox::planned_by)
     }
 
-    /// Explains the sandbox that the command of a call would get; none if the call runs no command. It looks
-    /// at files.
+    /// Explains the sandbox that the command of a call would get. Returns `None` if the call runs no
+    /// command. Reads the file system.
     pub fn explained(
         self: &Arc<Self>,
         engine: &Arc<PolicyEngine>,
@@ -210,7 +210,7 @@ impl SandboxPlans {
 }
 
 fn judged_line(call: &PermittedCall<'_>, shared: &SharedState) -> PlannedLine {
-    let directory = call.prepared.directory().unwrap_or_else(|| shared.roots.first());
+    let directory = call.prepared.directory().unwrap_or_else(|| shared.files.roots.first());
     PlannedLine {
         tool: call.spec.name.clone(),
         kind: call.spec.kind,

@@ -4,12 +4,14 @@
 use std::{mem, sync::Arc};
 
 use parking_lot::{Mutex, MutexGuard};
+use toolwright_core::{Mail, SharedState, ToolContext, ToolOutput};
 
 use super::{
     LEAD_NAME, MailReader, MailboxLimits, Membership, TeamError, TeamLetter, TeamMessage,
     mailbox::Mailbox,
     roster::{Roster, Seat, Team},
     team_error::MAX_NAME,
+    unread,
 };
 
 /// The limits on teams.
@@ -105,7 +107,27 @@ pub struct Teams {
     roster: Mutex<Roster>,
 }
 
+impl Mail for Teams {
+    fn add_unread(&self, output: &mut ToolOutput, cx: &ToolContext) {
+        unread::add_unread(self, output, cx);
+    }
+
+    fn forget(&self, session_id: &str) {
+        self.end_led_by(session_id);
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+}
+
 impl Teams {
+    /// The teams of a registry. The first caller starts the feature; until then it costs nothing.
+    #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "no other type is mail")]
+    pub fn of(shared: &SharedState) -> Arc<Self> {
+        shared.mail.get_or_start().expect("only teams send mail")
+    }
+
     /// No teams yet, with these limits.
     pub fn new(limits: TeamLimits) -> Self {
         Self { limits, roster: Mutex::default() }

@@ -1,9 +1,12 @@
 //! Teams of agents in one process: which session belongs to which team, and the messages between them.
 //!
-//! A session creates a team and leads it; agents that it starts join. Each session has one mailbox,
-//! bounded in number and size of messages. All state changes under one lock, so that the messages from
-//! one member to another arrive in the order in which they were sent, each once. This module does not
-//! start agents and does not know about tools.
+//! A session creates a team and leads it; agents that it starts join. Each session has one mailbox, bounded
+//! in number and size of messages. This crate must not know tools, and does not start agents.
+//!
+//! The invariant: the messages from one member to another arrive in the order in which they were sent, each
+//! once, because all state changes under one lock.
+//!
+//! Start at [`Teams`].
 
 mod coordinator;
 mod mailbox;
@@ -13,6 +16,7 @@ mod roster;
 mod team_error;
 #[cfg(test)]
 mod tests;
+mod unread;
 
 pub use coordinator::{NewMember, NewTeam, RecipientState, SentLetter, Teams};
 pub use mailbox::MailReader;

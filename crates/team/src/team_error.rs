@@ -1,6 +1,7 @@
 //! Why a team could not be created, joined, written to or deleted.
 
-use toolwright_base::shortened;
+use toolwright_base::{ErrorKind, ToolError, shortened};
+use toolwright_core::EngineError;
 
 use super::{LEAD_NAME, MailboxLimits};
 
@@ -154,5 +155,16 @@ fn listed(what: &str, names: &[String]) -> String {
         format!("there are no {what}")
     } else {
         format!("{what}: {}", quoted(names))
+    }
+}
+
+impl EngineError for TeamError {
+    fn into_tool_error(self) -> ToolError {
+        let kind = match &self {
+            Self::InvalidName { .. } | Self::TooLong { .. } => ErrorKind::Validation,
+            Self::Closed => ErrorKind::RegistryClosed,
+            _ => ErrorKind::Team,
+        };
+        ToolError::new(kind, self.to_string())
     }
 }

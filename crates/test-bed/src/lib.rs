@@ -1,7 +1,12 @@
-//! What tests of several crates share: a workspace with a pipeline and all built-in tools, the program of
-//! the supervisor, and a way to find the processes that a test has started.
+//! What tests of several crates share: a workspace with a pipeline and all built-in tools, the program of the
+//! supervisor, and a way to find the processes that a test has started.
 //!
-//! Only tests depend on this crate. Start at [`TestBed`].
+//! Only tests depend on this crate. It must not know JavaScript or a particular test.
+//!
+//! The invariant: a bed uses only its own temporary directories, so tests can run at the same time, and
+//! nothing of it outlives its test.
+//!
+//! Start at [`TestBed`].
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by a panic")]
 

@@ -211,7 +211,7 @@ impl OpenAgent {
             "parentSessionId": record.parent_id,
             "agentId": record.id,
             "depth": record.depth,
-            "projectPath": self.session.shared.roots.first(),
+            "projectPath": self.session.shared.files.roots.first(),
             "background": run_mode == RunMode::Background,
         });
         let answered = self.answer_of(handler.as_ref(), &request, facts, &cx).await;
@@ -284,7 +284,7 @@ impl OpenAgent {
                 task.ended().await;
             }
         };
-        let todos = self.session.shared.session_todos(&self.session.id);
+        let todos = self.session.shared.stored.session_todos(&self.session.id);
         // If the store does not respond, the list stays, which does no harm.
         let (_, _) = tokio::join!(
             timeout(tasks.settings.grace + PATIENCE, gone),

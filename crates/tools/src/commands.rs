@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-use toolwright_base::{ErrorKind, ToolError, shown_path, shown_text};
-use toolwright_core::{ForModel as _, PlannedSandbox, ToolContext, ToolOutput};
+use toolwright_base::{Access, DataScope, ErrorKind, ToolError, shown_path, shown_text};
+use toolwright_core::{CallPlan, ForModel as _, PlannedSandbox, ToolContext, ToolOutput};
 use toolwright_files::real_place;
 use toolwright_process::{
     CommandEnding, CommandRole, CommandSpec, ForegroundCommand, ForegroundOutcome,
@@ -51,7 +51,7 @@ impl StartingPlace {
         if cwd.is_dir() {
             return Self { path: cwd, is_own: false, note: None };
         }
-        let path = cx.session.shared.roots.first().to_owned();
+        let path = cx.session.shared.files.roots.first().to_owned();
         let note = format!(
             "the working directory `{}` no longer exists; the command ran in `{}`",
             shown_path(&cwd),
@@ -110,15 +110,6 @@ pub(super) fn checked_command(command: String) -> Result<String, ToolError> {
     Ok(command)
 }
 
-/// The line about the call that is shown to a person.
-pub(super) fn describe(plan: &CommandToRun) -> String {
-    let how = match plan.run_mode {
-        RunMode::Foreground => "",
-        RunMode::Background => " in the background",
-    };
-    format!("Execute{how}: {}", shown_text(&plan.command))
-}
-
 /// A command text that was fixed before the call. The call's values are its positional parameters.
 pub struct FixedCommand {
     /// The text that the system's shell reads.
@@ -150,13 +141,39 @@ pub async fn run_fixed(command: FixedCommand, cx: &ToolContext) -> Result<ToolOu
     Ok(output.split_data().1)
 }
 
-/// Runs a command to its end, or starts it as a background task.
-pub(super) async fn run(
-    plan: CommandToRun,
-    cx: &ToolContext,
-) -> Result<ToolOutput<CommandFacts>, ToolError> {
-    let text = plan.command.clone();
-    run_text(plan, text, CommandRole::Model, cx).await
+impl CallPlan for CommandToRun {
+    type Output = CommandFacts;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Run(self.command.clone())]
+    }
+
+    /// `shell` shows the directory, `Bash` the command.
+    fn locations(&self, accesses: &[Access]) -> Vec<String> {
+        match self.wording {
+            CommandWording::CodeFirst => vec![shown_path(&self.start.path)],
+            _ => accesses.iter().map(Access::location).collect(),
+        }
+    }
+
+    fn directory(&self) -> Option<&Path> {
+        Some(&self.start.path)
+    }
+
+    fn describe(&self) -> String {
+        let how = match self.run_mode {
+            RunMode::Foreground => "",
+            RunMode::Background => " in the background",
+        };
+        format!("Execute{how}: {}", shown_text(&self.command))
+    }
+
+    /// Runs the command to its end, or starts it as a background task.
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<CommandFacts>, ToolError> {
+        let text = self.command.clone();
+        run_text(self, text, CommandRole::Model, cx).await
+    }
 }
 
 /// Runs the text of a command in a role.
@@ -259,13 +276,14 @@ fn follow_cwd(start: &Path, ending: &CommandEnding, cx: &ToolContext, notes: &mu
     }
     // Compares paths and not their text, because a name need not be valid UTF-8.
     let is_inside = |place: &PathBuf| {
-        place.is_dir() && cx.session.shared.roots.all().iter().any(|root| place.starts_with(root))
+        place.is_dir()
+            && cx.session.shared.files.roots.all().iter().any(|root| place.starts_with(root))
     };
     if let Some(place) = real_place(cwd).filter(is_inside) {
         cx.session.shell.set_cwd(place);
         return;
     }
-    let home = cx.session.shared.roots.first().to_owned();
+    let home = cx.session.shared.files.roots.first().to_owned();
     notes.push(format!(
         "`{}` is outside the workspace; the next command starts in `{}`",
         shown_path(cwd),

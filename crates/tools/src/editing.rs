@@ -50,7 +50,9 @@ impl Current {
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
         let known = session.ledger.seen(place.absolute());
         let seen = match (&known, &bytes, &stamp) {
-            _ if session.shared.read_before_write == ReadBeforeWrite::NotRequired => Seen::AsItIs,
+            _ if session.shared.files.read_before_write == ReadBeforeWrite::NotRequired => {
+                Seen::AsItIs
+            }
             (None, ..) => Seen::Never,
             (Some(SeenContent::Whole(hash)), _, Some(now)) if *hash == now.content_hash() => {
                 Seen::AsItIs
@@ -66,7 +68,7 @@ impl Current {
         };
         let seen_text = match known {
             Some(SeenContent::Whole(hash)) if seen == Seen::Otherwise => {
-                session.shared.seen_texts.get(&hash)
+                session.shared.files.seen_texts.get(&hash)
             }
             _ => None,
         };
@@ -174,7 +176,7 @@ pub(super) fn resolve(
     if matches!(asked.rsplit('/').next(), Some("" | "." | "..")) {
         return refused("names a directory; give the path of a file");
     }
-    let place = cx.session.shared.roots.resolve(asked, relative).for_model()?;
+    let place = cx.session.shared.files.roots.resolve(asked, relative).for_model()?;
     if place.absolute().file_name().is_some_and(is_temporary_name) {
         return refused("has a name that is reserved for temporary files; choose another");
     }
@@ -235,7 +237,7 @@ where
     Facts: Send + 'static,
 {
     // Queued before the blocking thread starts, so that calls take effect in the order they were made.
-    let turn = cx.session.shared.locks.queue_up(&place);
+    let turn = cx.session.shared.files.locks.queue_up(&place);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
         let mut turn = turn.wait(&|| cancel.is_cancelled()).for_model()?;
@@ -270,7 +272,7 @@ where
         // A change by another program that the model was not shown must not count as read.
         if current.is_known(next.before(&current)) {
             session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
-            session.shared.seen_texts.remember(after, next.after());
+            session.shared.files.seen_texts.remember(after, next.after());
         }
         let output = present(next, &current, written.as_ref());
         if written.is_none() {
@@ -278,7 +280,7 @@ where
         }
         let (session_id, before) = (session.id.clone(), current.bytes);
         let tool_use_id = changer.tool_use_id.to_string();
-        session.shared.undo.keep(Change { session_id, tool_use_id, place, before, after });
+        session.shared.files.undo.keep(Change { session_id, tool_use_id, place, before, after });
         Ok(output)
     })
     .await

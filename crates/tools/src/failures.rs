@@ -1,4 +1,4 @@
-//! Converts the errors of engines to [`ToolError`], only with `From` and only here.
+//! Converts the errors of other crates to [`ToolError`]. No other file does this.
 //!
 //! Engines do not know [`ErrorKind`], whose names are public API, so each of their errors is assigned its
 //! kind here. If the kind or the message also depends on the call, a struct of this module carries the

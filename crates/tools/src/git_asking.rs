@@ -19,7 +19,7 @@ pub(super) struct GitQuestion<'a> {
 
 /// The directory that a call is about, which is inside the workspace.
 pub(super) fn directory(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
-    let roots = &cx.session.shared.roots;
+    let roots = &cx.session.shared.files.roots;
     let directory = roots.resolve(path.unwrap_or("."), RelativePaths::FromFirstRoot).for_model()?;
     if directory.absolute().is_dir() {
         return Ok(directory);

@@ -1,7 +1,12 @@
 //! The built-in tools, with one file per tool and one table per set.
 //!
-//! A tool is a schema and the wording of its answers. The work is done by engines in `workspace` and
-//! `process`, which know neither.
+//! A tool is a schema and the wording of its answers. The work is done by the crates `files`, `search`,
+//! `documents`, `process` and `web`, which know neither. This crate must not know policy, the pipeline or a
+//! provider's format.
+//!
+//! The invariant: every answer is bounded, and says what was left out.
+//!
+//! Start at [`ToolSet`], then read one tool, such as `classic/read_file.rs`.
 
 mod agent_answer;
 mod agent_run;

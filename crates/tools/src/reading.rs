@@ -8,8 +8,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use toolwright_base::{ErrorKind, ToolError, shown_path};
-use toolwright_core::{Content, ForModel as _, ToolContext, ToolOutput};
+use toolwright_base::{Access, DataScope, ErrorKind, ToolError, shown_path};
+use toolwright_core::{CallPlan, Content, ForModel as _, ToolContext, ToolOutput};
 use toolwright_documents::{
     FileDocument, FileReading, NotebookPiece, PageRange, PdfText, ReadError, ReadRequest, glimpse,
     read_document, render_cells,
@@ -131,46 +131,69 @@ pub(super) const RAW: ReadingWording = ReadingWording {
     tells_rest: false,
 };
 
-/// Reads a file, and records in the read ledger what the model has seen of it.
-pub(super) async fn read(
-    file: FileToRead,
-    cx: &ToolContext,
-) -> Result<ToolOutput<FileFacts>, ToolError> {
-    let ledger_path = file.path.absolute().to_owned();
-    let wording = file.wording;
-    let (first, last) = (file.first, file.last);
-    let session = Arc::clone(&cx.session);
-    let visibility = cx.visibility.clone();
-    let mut reading = cx
-        .blocking(move |cancel| {
-            let request = ReadRequest {
-                window: LineWindow {
-                    first: first.unwrap_or(1).max(1),
-                    last,
-                    max_lines: MAX_LINES,
-                    max_bytes: MAX_BYTES,
-                    max_line_chars: MAX_LINE_CHARS,
-                    style: wording.style,
-                },
-                pages: file.pages,
-            };
-            let cancelled = || cancel.is_cancelled();
-            let read = read_document(&file.path, &request, &visibility, &cancelled);
-            // An error that says what the file is counts as reading it: the model may overwrite the file.
-            if read.as_ref().is_err_and(ReadError::shows_all_there_is)
-                && let Ok(seen) = glimpse(&file.path)
-            {
-                session.ledger.record(file.path.absolute().to_owned(), seen);
-            }
-            Ok(read.map_err(FailedRead)?)
-        })
-        .await?;
-    if let (Some(text), SeenContent::Whole(hash)) = (reading.text.take(), &reading.seen) {
-        cx.session.shared.seen_texts.remember(*hash, &text);
+impl CallPlan for FileToRead {
+    type Output = FileFacts;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.path.absolute().to_owned())]
     }
-    cx.session.ledger.record(ledger_path.clone(), reading.seen.clone());
-    let shown = shown_path(&ledger_path);
-    Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
+
+    fn describe(&self) -> String {
+        let path = shown_path(self.path.absolute());
+        match (self.first, self.last, self.pages) {
+            (_, _, Some(PageRange { first, last })) if first == last => {
+                format!("Read {path} (page {first})")
+            }
+            (_, _, Some(PageRange { first, last })) => {
+                format!("Read {path} (pages {first}-{last})")
+            }
+            (None, None, None) => format!("Read {path}"),
+            (first, Some(last), None) => {
+                format!("Read {path} (lines {}-{last})", first.unwrap_or(1))
+            }
+            (Some(first), None, None) => format!("Read {path} (from line {first})"),
+        }
+    }
+
+    /// Reads the file, and records in the read ledger what the model has seen of it.
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<FileFacts>, ToolError> {
+        let ledger_path = self.path.absolute().to_owned();
+        let wording = self.wording;
+        let (first, last) = (self.first, self.last);
+        let session = Arc::clone(&cx.session);
+        let visibility = cx.visibility.clone();
+        let mut reading = cx
+            .blocking(move |cancel| {
+                let request = ReadRequest {
+                    window: LineWindow {
+                        first: first.unwrap_or(1).max(1),
+                        last,
+                        max_lines: MAX_LINES,
+                        max_bytes: MAX_BYTES,
+                        max_line_chars: MAX_LINE_CHARS,
+                        style: wording.style,
+                    },
+                    pages: self.pages,
+                };
+                let cancelled = || cancel.is_cancelled();
+                let read = read_document(&self.path, &request, &visibility, &cancelled);
+                // An error that says what the file is counts as reading it: the model may overwrite the self.
+                if read.as_ref().is_err_and(ReadError::shows_all_there_is)
+                    && let Ok(seen) = glimpse(&self.path)
+                {
+                    session.ledger.record(self.path.absolute().to_owned(), seen);
+                }
+                Ok(read.map_err(FailedRead)?)
+            })
+            .await?;
+        if let (Some(text), SeenContent::Whole(hash)) = (reading.text.take(), &reading.seen) {
+            cx.session.shared.files.seen_texts.remember(*hash, &text);
+        }
+        cx.session.ledger.record(ledger_path.clone(), reading.seen.clone());
+        let shown = shown_path(&ledger_path);
+        Ok(present(reading, &shown, wording, first.unwrap_or(1).max(1)))
+    }
 }
 
 fn present(
@@ -324,18 +347,4 @@ fn present_pdf(pdf: &PdfText, path: &str) -> ToolOutput<FileFacts> {
 
 fn lines(count: u64) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
-}
-
-/// The line about the call that is shown to a person.
-pub(super) fn describe(file: &FileToRead) -> String {
-    let path = shown_path(file.path.absolute());
-    match (file.first, file.last, file.pages) {
-        (_, _, Some(PageRange { first, last })) if first == last => {
-            format!("Read {path} (page {first})")
-        }
-        (_, _, Some(PageRange { first, last })) => format!("Read {path} (pages {first}-{last})"),
-        (None, None, None) => format!("Read {path}"),
-        (first, Some(last), None) => format!("Read {path} (lines {}-{last})", first.unwrap_or(1)),
-        (Some(first), None, None) => format!("Read {path} (from line {first})"),
-    }
 }

@@ -7,8 +7,8 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use toolwright_base::ToolError;
-use toolwright_core::{ToolContext, ToolOutput};
+use toolwright_base::{Access, DataScope, ToolError};
+use toolwright_core::{CallPlan, ToolContext, ToolOutput};
 use toolwright_process::{MAX_CHARACTERS, Task, rest_of, shown_part};
 
 use super::{
@@ -57,67 +57,75 @@ impl TaskToRead {
         let wait = (wanted.block != Some(false)).then(|| Duration::from_millis(timeout.into()));
         Ok(Self { task: task_of(&wanted.task_id, &cx.session)?, wait, offset: wanted.offset })
     }
-
-    /// The line about the call that is shown to a person.
-    pub(super) fn describe(&self) -> String {
-        format!("Read the output of task {}", self.task.id)
-    }
 }
 
-/// Reads output of the task, after waiting for its end if the call asks for that.
-pub(super) async fn read(
-    plan: TaskToRead,
-    cx: &ToolContext,
-) -> Result<ToolOutput<ReadOutput>, ToolError> {
-    let TaskToRead { task, wait, offset } = plan;
-    if let Some(wait) = wait {
-        // The answer is the same whether the task ended or the time was up.
-        let _ = tokio::time::timeout(wait, task.ended()).await;
+impl CallPlan for TaskToRead {
+    type Output = ReadOutput;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
+        Vec::new()
     }
-    // Two calls that continue from the last one must not get the same output.
-    let place = match offset {
-        None => Some(cx.session.shell.reading.lock().await),
-        Some(_) => None,
-    };
-    let from = offset.unwrap_or_else(|| cx.session.shell.read_up_to(&task.id));
-    // The state is read before the output, so that the output of an ended task is complete.
-    let (state, has_ended) = (state_words(&task), task.ending().is_some());
-    let reading = Arc::clone(&task);
-    let part = cx
-        .blocking(move |_| {
-            let part = reading.part(from, MAX_BYTES);
-            Ok(part.map_err(|cause| UnreadableOutput { task_id: reading.id.clone(), cause })?)
-        })
-        .await?;
-    let total = task.total();
-    let rest = rest_of(part.end(), total, has_ended);
-    let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
-    // The part has to fit: output that is cut off the answer would never be shown by a later call.
-    let words = state.len() + whereabouts.len() + MAX_WORDS;
-    let (bytes, text) = shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
-    let next = part.offset + bytes.len() as u64;
-    if place.is_some() {
-        cx.session.shell.note_read(&task.id, next, |id| cx.session.shared.tasks.find(id).is_some());
+
+    fn describe(&self) -> String {
+        format!("Read the output of task {}", self.task.id)
     }
-    drop(place);
-    let mut answer = state;
-    if part.offset > from.min(total) {
-        answer.push_str(&format!("\n[bytes {from} to {} were not kept]", part.offset));
+
+    /// Reads output of the task, after waiting for its end if the call asks for that.
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<ReadOutput>, ToolError> {
+        let Self { task, wait, offset } = self;
+        if let Some(wait) = wait {
+            // The answer is the same whether the task ended or the time was up.
+            let _ = tokio::time::timeout(wait, task.ended()).await;
+        }
+        // Two calls that continue from the last one must not get the same output.
+        let place = match offset {
+            None => Some(cx.session.shell.reading.lock().await),
+            Some(_) => None,
+        };
+        let from = offset.unwrap_or_else(|| cx.session.shell.read_up_to(&task.id));
+        // The state is read before the output, so that the output of an ended task is complete.
+        let (state, has_ended) = (state_words(&task), task.ending().is_some());
+        let reading = Arc::clone(&task);
+        let part = cx
+            .blocking(move |_| {
+                let part = reading.part(from, MAX_BYTES);
+                Ok(part.map_err(|cause| UnreadableOutput { task_id: reading.id.clone(), cause })?)
+            })
+            .await?;
+        let total = task.total();
+        let rest = rest_of(part.end(), total, has_ended);
+        let whereabouts = output_place(&task).map(|it| format!("; {it}")).unwrap_or_default();
+        // The part has to fit: output that is cut off the answer would never be shown by a later call.
+        let words = state.len() + whereabouts.len() + MAX_WORDS;
+        let (bytes, text) =
+            shown_part(&part.bytes, rest, cx.max_result_bytes.saturating_sub(words));
+        let next = part.offset + bytes.len() as u64;
+        if place.is_some() {
+            cx.session
+                .shell
+                .note_read(&task.id, next, |id| cx.session.shared.tasks.find(id).is_some());
+        }
+        drop(place);
+        let mut answer = state;
+        if part.offset > from.min(total) {
+            answer.push_str(&format!("\n[bytes {from} to {} were not kept]", part.offset));
+        }
+        if !text.is_empty() {
+            answer.push_str(&format!("\n\n{}", text.trim_end_matches('\n')));
+        }
+        answer.push_str(&match (total.saturating_sub(next), text.is_empty()) {
+            (0, true) => format!("\n[no output beyond byte {next}]"),
+            (0, false) => format!("\n[output from byte {} to {next}, all so far]", part.offset),
+            (more, _) => format!(
+                "\n[output from byte {} to {next}; {more} more bytes; call again, or with `offset` {next}{whereabouts}]",
+                part.offset,
+            ),
+        });
+        let mut output = ToolOutput::text(answer);
+        let task = TaskFacts::of(&task);
+        let facts = ReadOutput { task, offset: part.offset, next_offset: next };
+        output.meta.insert("toolwright/task".to_owned(), json!(facts));
+        Ok(output.with_data(facts))
     }
-    if !text.is_empty() {
-        answer.push_str(&format!("\n\n{}", text.trim_end_matches('\n')));
-    }
-    answer.push_str(&match (total.saturating_sub(next), text.is_empty()) {
-        (0, true) => format!("\n[no output beyond byte {next}]"),
-        (0, false) => format!("\n[output from byte {} to {next}, all so far]", part.offset),
-        (more, _) => format!(
-            "\n[output from byte {} to {next}; {more} more bytes; call again, or with `offset` {next}{whereabouts}]",
-            part.offset,
-        ),
-    });
-    let mut output = ToolOutput::text(answer);
-    let task = TaskFacts::of(&task);
-    let facts = ReadOutput { task, offset: part.offset, next_offset: next };
-    output.meta.insert("toolwright/task".to_owned(), json!(facts));
-    Ok(output.with_data(facts))
 }

@@ -2,7 +2,7 @@
 
 use toolwright_base::ToolError;
 use toolwright_core::{ForModel as _, HandlerName, NewAgent, ToolContext};
-use toolwright_team::{Membership, NewMember};
+use toolwright_team::{Membership, NewMember, Teams};
 
 /// The place in a team of an agent that the call starts or resumes, if it has one. A resumed agent keeps its
 /// place without naming it again. If the host has its own coordinator, that one manages the members.
@@ -14,7 +14,7 @@ pub(super) fn membership_of(
     if cx.handlers.get(HandlerName::TeamSend).is_some() {
         return Ok(None);
     }
-    let teams = &cx.session.shared.teams;
+    let teams = Teams::of(&cx.session.shared);
     let (Some(team), Some(name)) = (said.team_name.clone(), said.name.clone()) else {
         return Ok(teams.rejoin(session));
     };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolwright_base::{ErrorKind, ToolError};
 use toolwright_core::{ForModel as _, HandlerName, ToolContext, kind_of};
-use toolwright_team::{RecipientState, SentLetter, TeamLetter};
+use toolwright_team::{RecipientState, SentLetter, TeamLetter, Teams};
 
 /// The recipients of a message.
 #[derive(Serialize, JsonSchema)]
@@ -55,7 +55,7 @@ pub(super) async fn by_host(
 /// Sends a letter through the registry's own coordinator.
 pub(super) fn send(letter: TeamLetter, cx: &ToolContext) -> Result<(String, SentFacts), ToolError> {
     let kind = LetterKind::of(&letter);
-    let sent = cx.session.shared.teams.send(&cx.session.id, letter).for_model()?;
+    let sent = Teams::of(&cx.session.shared).send(&cx.session.id, letter).for_model()?;
     let words = kind.in_words(&sent);
     let recipient = |(name, state): (String, RecipientState)| Recipient {
         name,

@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolwright_base::{ErrorKind, ToolError};
-use toolwright_core::{HandlerName, Handlers, ToolContext, ToolOutput};
+use toolwright_base::{Access, ErrorKind, ToolError};
+use toolwright_core::{CallPlan, HandlerName, Handlers, ToolContext, ToolOutput};
 use toolwright_web::{Domain, FoundPage, SearchSetup, WebQuery};
 
 use super::failures::{FailedWebSearch, InvalidParameter, NoSearchService};
@@ -69,47 +69,56 @@ pub(super) fn checked_words(words: String) -> Result<String, ToolError> {
     Ok(words)
 }
 
-/// The line about the call that is shown to a person.
-pub(super) fn describe(query: &WebQuery) -> String {
-    format!("Search for \"{}\"", query.words)
-}
+/// A checked call.
+pub(super) struct WebSearchPlan(pub(super) WebQuery);
 
-/// Searches, and formats the results.
-pub(super) async fn search(
-    query: WebQuery,
-    cx: &ToolContext,
-) -> Result<ToolOutput<SearchFacts>, ToolError> {
-    let found = match (cx.handlers.get(HandlerName::Search), &cx.session.shared.search) {
-        (Some(handler), _) => {
-            let names =
-                |domains: &[Domain]| domains.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let input = json!({
-                "query": query.words,
-                "numResults": query.count,
-                "allowedDomains": names(&query.allowed),
-                "blockedDomains": names(&query.blocked),
-            });
-            let answer: HostResults =
-                Handlers::call(handler, HandlerName::Search, &input, json!({}), cx)
-                    .await
-                    .map_err(failed)?;
-            let (HostResults::List(results) | HostResults::Wrapped { results }) = answer;
-            let found = results.into_iter().map(|it| FoundPage {
-                title: it.title.unwrap_or_default(),
-                url: it.url,
-                snippet: it.snippet.unwrap_or_default(),
-            });
-            query.refined(found.collect())
-        }
-        (None, SearchSetup::Service(service)) => {
-            service.search(&query, &cx.cancel).await.map_err(|error| FailedWebSearch { error })?
-        }
-        (None, SearchSetup::Unusable(cause)) => {
-            return Err(NoSearchService { cause: Some(cause.clone()) }.into());
-        }
-        (None, SearchSetup::Missing) => return Err(NoSearchService { cause: None }.into()),
-    };
-    Ok(present(&query, found))
+impl CallPlan for WebSearchPlan {
+    type Output = SearchFacts;
+
+    fn accesses(&self) -> Vec<Access> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> String {
+        format!("Search for \"{}\"", self.0.words)
+    }
+
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<SearchFacts>, ToolError> {
+        let query = self.0;
+        let found = match (cx.handlers.get(HandlerName::Search), &cx.session.shared.search) {
+            (Some(handler), _) => {
+                let names = |domains: &[Domain]| {
+                    domains.iter().map(ToString::to_string).collect::<Vec<_>>()
+                };
+                let input = json!({
+                    "query": query.words,
+                    "numResults": query.count,
+                    "allowedDomains": names(&query.allowed),
+                    "blockedDomains": names(&query.blocked),
+                });
+                let answer: HostResults =
+                    Handlers::call(handler, HandlerName::Search, &input, json!({}), cx)
+                        .await
+                        .map_err(failed)?;
+                let (HostResults::List(results) | HostResults::Wrapped { results }) = answer;
+                let found = results.into_iter().map(|it| FoundPage {
+                    title: it.title.unwrap_or_default(),
+                    url: it.url,
+                    snippet: it.snippet.unwrap_or_default(),
+                });
+                query.refined(found.collect())
+            }
+            (None, SearchSetup::Service(service)) => service
+                .search(&query, &cx.cancel)
+                .await
+                .map_err(|error| FailedWebSearch { error })?,
+            (None, SearchSetup::Unusable(cause)) => {
+                return Err(NoSearchService { cause: Some(cause.clone()) }.into());
+            }
+            (None, SearchSetup::Missing) => return Err(NoSearchService { cause: None }.into()),
+        };
+        Ok(present(&query, found))
+    }
 }
 
 /// Converts an error of the host's function to an error of a search.

@@ -22,7 +22,7 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(id: String, shared: Arc<SharedState>) -> Self {
-        let shell = ShellState::new(shared.roots.first());
+        let shell = ShellState::new(shared.files.roots.first());
         Self { id, ledger: ReadLedger::default(), shell, shared }
     }
 
@@ -33,7 +33,7 @@ impl Session {
         asked: &str,
         relative: RelativePaths<'_>,
     ) -> Result<WorkspacePath, PathError> {
-        self.shared.roots.resolve(asked, relative).or_else(|refused| match refused {
+        self.shared.files.roots.resolve(asked, relative).or_else(|refused| match refused {
             PathError::Outside { .. } => Roots::new(self.shared.tasks.files(), &[])
                 .and_then(|files| files.resolve(asked, RelativePaths::FromFirstRoot))
                 .ok()

@@ -8,7 +8,6 @@ use toolwright_files::Roots;
 use toolwright_process::{SandboxSettings, TaskManager};
 use toolwright_search::{IndexPool, IndexSettings, WorkspaceIndexes};
 use toolwright_store::{KnownSettings, ProjectKey, Store};
-use toolwright_team::Teams;
 use toolwright_web::{SearchSetup, WebClient};
 
 use super::{ReadBeforeWrite, Session, SharedState};
@@ -34,7 +33,7 @@ impl Sessions {
     /// Sets whether files must be read before they are changed.
     #[must_use]
     pub fn with(mut self, read_before_write: ReadBeforeWrite) -> Self {
-        Arc::make_mut(&mut self.shared).read_before_write = read_before_write;
+        Arc::make_mut(&mut self.shared).files.read_before_write = read_before_write;
         self
     }
 
@@ -55,7 +54,7 @@ impl Sessions {
     /// Sets the store for persistent values.
     #[must_use]
     pub fn with_store(mut self, store: Store) -> Self {
-        Arc::make_mut(&mut self.shared).store = store;
+        Arc::make_mut(&mut self.shared).stored.store = store;
         self
     }
 
@@ -63,8 +62,8 @@ impl Sessions {
     #[must_use]
     pub fn with_project(mut self, project: Option<ProjectKey>, known: KnownSettings) -> Self {
         let shared = Arc::make_mut(&mut self.shared);
-        shared.project = project.unwrap_or_else(|| shared.project.clone());
-        shared.known_settings = Arc::new(known);
+        shared.stored.project = project.unwrap_or_else(|| shared.stored.project.clone());
+        shared.stored.known_settings = Arc::new(known);
         self
     }
 
@@ -91,15 +90,15 @@ impl Sessions {
     #[must_use]
     pub fn with_indexes(mut self, pool: &IndexPool, settings: IndexSettings) -> Self {
         let shared = Arc::make_mut(&mut self.shared);
-        let excludes = shared.global_excludes.as_deref().map(PathBuf::as_path);
-        let indexes = WorkspaceIndexes::new(pool, shared.roots.all(), excludes, settings);
-        shared.indexes = Arc::new(indexes);
+        let excludes = shared.files.global_excludes.as_deref().map(PathBuf::as_path);
+        let indexes = WorkspaceIndexes::new(pool, shared.files.roots.all(), excludes, settings);
+        shared.files.indexes = Arc::new(indexes);
         self
     }
 
     /// Closes the connections to the web, and releases the indexes.
     pub fn close_connections(&self) {
-        self.shared.indexes.close();
+        self.shared.files.indexes.close();
         self.shared.web.close();
         if let SearchSetup::Service(service) = &self.shared.search {
             service.close();
@@ -113,22 +112,17 @@ impl Sessions {
 
     /// The directories that file tools may touch.
     pub fn roots(&self) -> &Roots {
-        &self.shared.roots
+        &self.shared.files.roots
     }
 
     /// The store of all conversations.
     pub fn store(&self) -> &Store {
-        &self.shared.store
+        &self.shared.stored.store
     }
 
     /// The commands of all conversations.
     pub fn tasks(&self) -> &Arc<TaskManager> {
         &self.shared.tasks
-    }
-
-    /// The teams of all conversations.
-    pub fn teams(&self) -> &Arc<Teams> {
-        &self.shared.teams
     }
 
     /// Sets the limits on agents.

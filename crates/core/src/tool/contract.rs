@@ -13,17 +13,14 @@ use toolwright_base::{
 
 use super::{OwnConfirmation, Preview, ToolContext, ToolOutput};
 
-/// A built-in tool as its author writes it: one type in one file.
+/// A built-in tool as its author writes it: its names, its input, and how a call is planned. One
+/// type in one file. Tools that do the same share the type of their plan.
 pub trait Tool: Send + Sync + 'static {
     /// The parsed input. Models see the schema that is derived from it.
     type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
 
-    /// The data of a result; [`super::NoData`] if there are none. Programs see the schema derived from
-    /// it.
-    type Output: Serialize + JsonSchema + Send + 'static;
-
-    /// The input with every path resolved, so that what policy judges is exactly what runs.
-    type Plan: Send + Sync + 'static;
+    /// A checked call.
+    type Plan: CallPlan;
 
     /// The name by which models call it.
     const NAME: &'static str;
@@ -38,8 +35,6 @@ pub trait Tool: Send + Sync + 'static {
     const IS_READ_ONLY: bool = Self::SIDE_EFFECT.is_read_only();
     /// The kind of tool. Policy knows nothing else about it.
     const KIND: ToolKind = ToolKind::PLAIN;
-    /// How much of a result its data contain.
-    const DATA_SCOPE: DataScope = DataScope::WholeAnswer;
     /// Other names by which it can be called.
     const ALIASES: &'static [&'static str] = &[];
     /// The time limit of one call, if it differs from the registry's.
@@ -48,39 +43,49 @@ pub trait Tool: Send + Sync + 'static {
     /// Checks what a schema cannot express, and resolves the paths that the call will touch. Changes
     /// nothing.
     fn plan(&self, input: Self::Input, cx: &ToolContext) -> Result<Self::Plan, ToolError>;
+}
+
+/// A checked call of a [`Tool`]: the input with every path resolved, so that what policy judges is
+/// exactly what runs.
+pub trait CallPlan: Send + Sync + 'static {
+    /// The data of a result; [`super::NoData`] if there are none. Programs see the schema derived from
+    /// it.
+    type Output: Serialize + JsonSchema + Send + 'static;
+
+    /// How much of a result its data contain.
+    const DATA_SCOPE: DataScope = DataScope::WholeAnswer;
 
     /// Declares what the call will touch.
-    fn accesses(&self, plan: &Self::Plan) -> Vec<Access>;
+    fn accesses(&self) -> Vec<Access>;
 
-    /// The kind of effect that this call has, where calls of the tool differ.
-    fn side_effect(&self, _plan: &Self::Plan) -> SideEffect {
-        Self::SIDE_EFFECT
+    /// The kind of effect that this call has, if it differs from the tool's.
+    fn side_effect(&self) -> Option<SideEffect> {
+        None
     }
 
     /// The paths, commands and URLs that the call touches, for display to a person.
-    fn locations(&self, _plan: &Self::Plan, accesses: &[Access]) -> Vec<String> {
+    fn locations(&self, accesses: &[Access]) -> Vec<String> {
         accesses.iter().map(Access::location).collect()
     }
 
     /// The working directory in which a command of this call starts.
-    fn directory<'p>(&self, _plan: &'p Self::Plan) -> Option<&'p Path> {
+    fn directory(&self) -> Option<&Path> {
         None
     }
 
     /// One line that tells a person what the call would do.
-    fn describe(&self, plan: &Self::Plan) -> String;
+    fn describe(&self) -> String;
 
     /// The file change that a person is shown when asked about the call. May read files; changes
-    /// nothing. A tool with a preview refuses to run if the file has changed since
+    /// nothing. A plan with a preview refuses to run if the file has changed since
     /// ([`ToolContext::shown_file`]).
-    fn preview(&self, _plan: &Self::Plan, _cx: &ToolContext) -> Option<Preview> {
+    fn preview(&self, _cx: &ToolContext) -> Option<Preview> {
         None
     }
 
     /// Runs the call.
     fn run(
-        &self,
-        plan: Self::Plan,
+        self,
         cx: &ToolContext,
     ) -> impl Future<Output = Result<ToolOutput<Self::Output>, ToolError>> + Send;
 }

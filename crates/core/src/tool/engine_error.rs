@@ -10,7 +10,6 @@ use toolwright_files::{LockError, PathError, TextFileError, WriteError};
 use toolwright_process::StartError;
 use toolwright_search::QueryError;
 use toolwright_store::SettingError;
-use toolwright_team::TeamError;
 
 use crate::agents::AgentRefusal;
 
@@ -93,17 +92,6 @@ impl EngineError for SettingError {
         let kind = match &self {
             SettingError::WrongValue { .. } => ErrorKind::Validation,
             SettingError::HostOnly(_) => ErrorKind::Config,
-        };
-        ToolError::new(kind, self.to_string())
-    }
-}
-
-impl EngineError for TeamError {
-    fn into_tool_error(self) -> ToolError {
-        let kind = match &self {
-            TeamError::InvalidName { .. } | TeamError::TooLong { .. } => ErrorKind::Validation,
-            TeamError::Closed => ErrorKind::RegistryClosed,
-            _ => ErrorKind::Team,
         };
         ToolError::new(kind, self.to_string())
     }

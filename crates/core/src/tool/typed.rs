@@ -10,7 +10,7 @@ use toolwright_base::{
 };
 
 use super::{
-    DynTool, InputValidator, Prepared, Preview, Tool, ToolContext, ToolOutput, Words,
+    CallPlan, DynTool, InputValidator, Prepared, Preview, Tool, ToolContext, ToolOutput, Words,
     derived_output_schema, derived_schema, shown_schema,
 };
 
@@ -42,8 +42,8 @@ impl<T: Tool> Typed<T> {
             description: words(T::DESCRIPTION.trim()),
             input_schema: shown_schema(&schema, words),
             output: Some(OutputSpec {
-                schema: derived_output_schema::<T::Output>(),
-                scope: T::DATA_SCOPE,
+                schema: derived_output_schema::<<T::Plan as CallPlan>::Output>(),
+                scope: T::Plan::DATA_SCOPE,
             }),
             side_effect: T::SIDE_EFFECT,
             kind: T::KIND,
@@ -80,20 +80,19 @@ impl<T: Tool> DynTool for Typed<T> {
         let parsed = T::Input::deserialize(&input)
             .map_err(|err| ToolError::new(ErrorKind::Validation, err.to_string()))?;
         let plan = self.tool.plan(parsed, cx)?;
-        let accesses = self.tool.accesses(&plan);
-        Ok(Box::new(TypedCall { tool: self, input, plan, accesses }))
+        let accesses = plan.accesses();
+        Ok(Box::new(TypedCall { input, plan, accesses }))
     }
 }
 
-struct TypedCall<T: Tool> {
-    tool: Arc<Typed<T>>,
+struct TypedCall<P> {
     input: Value,
-    plan: T::Plan,
+    plan: P,
     accesses: Vec<Access>,
 }
 
 #[async_trait]
-impl<T: Tool> Prepared for TypedCall<T> {
+impl<P: CallPlan> Prepared for TypedCall<P> {
     fn input(&self) -> &Value {
         &self.input
     }
@@ -103,28 +102,27 @@ impl<T: Tool> Prepared for TypedCall<T> {
     }
 
     fn side_effect(&self) -> Option<SideEffect> {
-        Some(self.tool.tool.side_effect(&self.plan))
+        self.plan.side_effect()
     }
 
     fn locations(&self) -> Vec<String> {
-        self.tool.tool.locations(&self.plan, &self.accesses)
+        self.plan.locations(&self.accesses)
     }
 
     fn directory(&self) -> Option<&Path> {
-        self.tool.tool.directory(&self.plan)
+        self.plan.directory()
     }
 
     fn description(&self) -> String {
-        self.tool.tool.describe(&self.plan)
+        self.plan.describe()
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        self.tool.tool.preview(&self.plan, cx)
+        self.plan.preview(cx)
     }
 
     async fn run(self: Box<Self>, cx: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let Self { tool, plan, .. } = *self;
-        let output = tool.tool.run(plan, cx).await?;
+        let output = self.plan.run(cx).await?;
         output.erased().map_err(|err| ToolError::new(ErrorKind::Internal, err.to_string()))
     }
 }

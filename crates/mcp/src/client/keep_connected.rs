@@ -251,7 +251,7 @@ fn clash(tool: &RemoteTool, other: &ToolSource, server: &str) -> String {
 fn report_status(link: &ServerLink, pipeline: &Weak<Pipeline>) {
     if let Some(pipeline) = pipeline.upgrade() {
         let status = serde_json::to_value(link.status()).unwrap_or_default();
-        pipeline.sessions.shared().events.send(&StateEvent::McpServer(status));
+        pipeline.sessions.shared().stored.events.send(&StateEvent::McpServer(status));
     }
 }
 

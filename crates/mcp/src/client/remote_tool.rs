@@ -12,8 +12,8 @@ use rmcp::{
     service::{Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::Value;
-use toolwright_base::{Access, Annotations, ErrorKind, HintsFrom, ToolError, ToolKind, ToolSpec};
-use toolwright_core::{DynTool, ForeignInput, Prepared, ToolContext, ToolOutput, shown_schema};
+use toolwright_base::{Access, Annotations, ErrorKind, HintsFrom, ToolError, ToolSpec};
+use toolwright_core::{DynTool, ForeignInput, ForeignTool, Prepared, ToolContext, ToolOutput};
 
 use super::{
     discovery::fingerprint,
@@ -42,9 +42,6 @@ impl RemoteTool {
         if tool.name.is_empty() {
             return Err("a tool without a name is left out".to_owned());
         }
-        let schema = Value::Object((*tool.input_schema).clone());
-        let left_out = |cause| format!("tool `{}` is left out: {cause}", one_line(&tool.name));
-        let input = ForeignInput::new(&schema).map_err(left_out)?;
         let hints = tool.annotations.as_ref();
         let annotations = Annotations {
             title: hints.and_then(|it| it.title.as_deref()).map(one_line),
@@ -53,25 +50,21 @@ impl RemoteTool {
             idempotent_hint: hints.and_then(|it| it.idempotent_hint),
             open_world_hint: hints.and_then(|it| it.open_world_hint),
         };
-        let name = mcp_tool_name(link.name(), &tool.name);
-        let title = tool.title.as_deref().map(one_line).filter(|it| !it.is_empty());
-        let spec = ToolSpec {
-            title: title.or_else(|| annotations.title.clone()).unwrap_or_else(|| name.clone()),
-            name,
-            description: tool
-                .description
-                .as_deref()
-                .unwrap_or_default()
-                .chars()
-                .take(MAX_DESCRIPTION)
-                .collect(),
-            input_schema: shown_schema(&schema, &str::to_owned),
-            output: None,
-            side_effect: annotations.side_effect(HintsFrom::McpServer),
-            kind: ToolKind::PLAIN,
+        let description = tool.description.as_deref().unwrap_or_default();
+        let foreign = ForeignTool {
+            name: mcp_tool_name(link.name(), &tool.name),
+            title: tool.title.as_deref().map(one_line).filter(|it| !it.is_empty()),
+            description: description.chars().take(MAX_DESCRIPTION).collect(),
+            input_schema: Value::Object((*tool.input_schema).clone()),
             annotations,
+            hints_from: HintsFrom::McpServer,
+            side_effect: None,
+            output: None,
             always_load: None,
         };
+        let (spec, input) = foreign
+            .build()
+            .map_err(|cause| format!("tool `{}` is left out: {cause}", one_line(&tool.name)))?;
         let fingerprint = fingerprint(tool);
         Ok(Self { spec, input, name: tool.name.to_string(), link: Arc::clone(link), fingerprint })
     }

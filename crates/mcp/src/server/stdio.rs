@@ -93,7 +93,7 @@ enum ReadLine {
     End,
 }
 
-/// Reads one line. A line that is longer than a message may be is discarded.
+/// Reads one line. Discards a line that is longer than the maximum size of a message.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<ReadLine> {
     line.clear();
     // Releases the memory of a long message.

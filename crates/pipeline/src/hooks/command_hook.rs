@@ -39,7 +39,7 @@ impl HookRunner for CommandHook {
             },
             command: command.clone(),
             description: None,
-            cwd: cx.session.shared.roots.first().to_owned(),
+            cwd: cx.session.shared.files.roots.first().to_owned(),
             session_id: cx.session.id.clone(),
             run_mode: RunMode::Foreground,
             is_streamed: false,

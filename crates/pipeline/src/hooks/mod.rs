@@ -148,7 +148,7 @@ fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> 
         "session_id": cx.session.id,
         // Hooks for Claude Code expect this field. A registry keeps no transcript, so it is empty.
         "transcript_path": "",
-        "cwd": cx.session.shared.roots.first(),
+        "cwd": cx.session.shared.files.roots.first(),
         "tool_name": tool,
         "tool_use_id": &*cx.tool_use_id,
         "tool_input": input,

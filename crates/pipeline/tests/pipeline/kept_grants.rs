@@ -61,6 +61,7 @@ impl Agreeable {
         bed.pipeline
             .sessions
             .shared()
+            .stored
             .events
             .listen(move |event| received.lock().unwrap().push(event.clone()));
         Self { bed, asked, events }

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolwright_base::{Access, PermissionMode, SideEffect, ToolCatalogue, ToolError, ToolKind};
-use toolwright_core::{NoData, Tool, ToolContext, ToolOutput, ToolSource, Typed, known_tool};
+use toolwright_core::{
+    CallPlan, NoData, Tool, ToolContext, ToolOutput, ToolSource, Typed, known_tool,
+};
 use toolwright_pipeline::{CallOptions, ToolCall};
 use toolwright_policy::{
     Action::{self, Allow, Ask, Deny},
@@ -25,10 +27,11 @@ struct PatchInput {
     target: PathBuf,
 }
 
+struct FileToPatch(PathBuf);
+
 impl Tool for PatchFile {
     type Input = PatchInput;
-    type Output = NoData;
-    type Plan = PathBuf;
+    type Plan = FileToPatch;
 
     const NAME: &'static str = "patch_file";
     const TITLE: &'static str = "Patch a file";
@@ -36,20 +39,24 @@ impl Tool for PatchFile {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["target"]);
 
-    fn plan(&self, input: PatchInput, cx: &ToolContext) -> Result<PathBuf, ToolError> {
-        Ok(cx.session.shared.roots.first().join(input.target))
+    fn plan(&self, input: PatchInput, cx: &ToolContext) -> Result<FileToPatch, ToolError> {
+        Ok(FileToPatch(cx.session.shared.files.roots.first().join(input.target)))
+    }
+}
+
+impl CallPlan for FileToPatch {
+    type Output = NoData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.0.clone())]
     }
 
-    fn accesses(&self, plan: &PathBuf) -> Vec<Access> {
-        vec![Access::Write(plan.clone())]
+    fn describe(&self) -> String {
+        format!("Patch {}", self.0.display())
     }
 
-    fn describe(&self, plan: &PathBuf) -> String {
-        format!("Patch {}", plan.display())
-    }
-
-    async fn run(&self, plan: PathBuf, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
-        std::fs::write(plan, "patched").unwrap();
+    async fn run(self, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
+        std::fs::write(self.0, "patched").unwrap();
         Ok(ToolOutput::text("patched"))
     }
 }

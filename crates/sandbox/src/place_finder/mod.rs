@@ -211,9 +211,9 @@ fn is_too_deep(path: &Path) -> bool {
     error.is_some_and(|it| it.raw_os_error() == Some(Errno::NAMETOOLONG.raw_os_error()))
 }
 
-/// Hides a directory that cannot be listed but that a command could still use: one that this user
-/// may enter, where a command may know a name, or one that this user owns and can therefore make
-/// readable. Any other directory is closed to the command anyway.
+/// Hides a directory that cannot be listed but that a command could still use. This is so if the user
+/// may enter it (a command may know a name in it), or owns it (a command can make it readable). The
+/// system closes any other directory to the command.
 fn closed_directory(path: &Path) -> Option<FoundPlace> {
     let metadata = path.symlink_metadata().ok().filter(std::fs::Metadata::is_dir)?;
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw();

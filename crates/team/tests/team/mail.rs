@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use toolwright_core::{Content, ToolOutput};
 use toolwright_pipeline::{CallOptions, Limits};
-use toolwright_team::{Membership, NewMember};
+use toolwright_team::{Membership, NewMember, Teams};
 use toolwright_test_bed::TestBed;
 
 const MEMBER: &str = "session-of-anna";
@@ -19,7 +19,7 @@ async fn team(bed: &TestBed) -> Membership {
     assert_eq!(made.error, None);
     let member =
         NewMember { team: "red".to_owned(), name: "anna".to_owned(), session: MEMBER.to_owned() };
-    bed.pipeline.sessions.teams().join("lead", member).unwrap()
+    Teams::of(bed.pipeline.sessions.shared()).join("lead", member).unwrap()
 }
 
 async fn write(bed: &TestBed, text: &str) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Preview, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, TextFile, WorkspacePath};
 
 use crate::{
@@ -59,7 +59,6 @@ pub(super) struct Plan {
 
 impl Tool for EditFile {
     type Input = Input;
-    type Output = Changed<AllReplacements>;
     type Plan = Plan;
 
     const NAME: &'static str = "edit_file";
@@ -81,25 +80,28 @@ impl Tool for EditFile {
         }
         Ok(Plan { place, edits: input.edits })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Write(plan.place.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = Changed<AllReplacements>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.place.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("Edit {} ({} edits)", shown_path(plan.place.absolute()), plan.edits.len())
+    fn describe(&self) -> String {
+        format!("Edit {} ({} edits)", shown_path(self.place.absolute()), self.edits.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edits)))
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&self.place, cx, |current| edited(current, &self.edits)))
     }
 
     async fn run(
-        &self,
-        plan: Plan,
+        self,
         cx: &ToolContext,
     ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
-        let Plan { place, edits } = plan;
+        let Plan { place, edits } = self;
         editing::change(place, cx, move |current| edited(current, &edits)).await
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 use toolwright_walk::{Depth, HiddenFiles, PathPattern, Selection};
 
@@ -44,7 +44,6 @@ pub(super) struct Plan {
 
 impl Tool for ClassicGlob {
     type Input = Input;
-    type Output = NamesData;
     type Plan = Plan;
 
     const NAME: &'static str = "glob";
@@ -70,18 +69,22 @@ impl Tool for ClassicGlob {
             pattern: input.pattern,
         })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Read(plan.start.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = NamesData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.start.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        let pattern: String = plan.pattern.escape_debug().take(200).collect();
-        format!("Find files matching {pattern} in {}", shown_path(plan.start.absolute()))
+    fn describe(&self) -> String {
+        let pattern: String = self.pattern.escape_debug().take(200).collect();
+        format!("Find files matching {pattern} in {}", shown_path(self.start.absolute()))
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
-        searching::find(plan.start, plan.selection, plan.style, cx).await
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
+        searching::find(self.start, self.selection, self.style, cx).await
     }
 }
 

@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_search::{CaseSensitivity, MatchSpan, Shape};
 use toolwright_walk::{Depth, HiddenFiles, PathPattern, Selection};
 
 use crate::{
     failures::InvalidParameter,
-    searching::{self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData},
+    searching::{self, ContinuationParameter, Headings, LineStyle, PlannedSearch},
 };
 
 /// The number of lines that an answer shows if the call does not set `maxResults`.
@@ -41,7 +41,6 @@ pub(super) struct Input {
 
 impl Tool for ClassicGrep {
     type Input = Input;
-    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "grep";
@@ -73,6 +72,7 @@ impl Tool for ClassicGrep {
             offset: 0,
             limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
             style: LineStyle {
+                quote: '"',
                 numbers: true,
                 before_text: " ",
                 // The grep of this set has always shown the path on each line.
@@ -83,22 +83,5 @@ impl Tool for ClassicGrep {
                 over_lines: "search for a part within one line",
             },
         })
-    }
-
-    fn accesses(&self, plan: &PlannedSearch) -> Vec<Access> {
-        vec![Access::Read(plan.start.absolute().to_owned())]
-    }
-
-    fn describe(&self, plan: &PlannedSearch) -> String {
-        let pattern: String = plan.pattern.escape_debug().take(200).collect();
-        format!("Search for \"{pattern}\" in {}", shown_path(plan.start.absolute()))
-    }
-
-    async fn run(
-        &self,
-        plan: PlannedSearch,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<SearchData>, ToolError> {
-        searching::run(plan, cx).await
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_files::{EntryKind, WorkspacePath};
 use toolwright_search::list;
 use toolwright_walk::{HiddenFiles, Listing, ListingRequest};
@@ -81,7 +81,6 @@ pub(super) struct Plan {
 
 impl Tool for Ls {
     type Input = Input;
-    type Output = DirectoryListingData;
     type Plan = Plan;
 
     const NAME: &'static str = "ls";
@@ -98,36 +97,36 @@ impl Tool for Ls {
             max_depth: input.max_depth.unwrap_or(default) as usize,
         })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Read(plan.start.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = DirectoryListingData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.start.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("List {}", shown_path(plan.start.absolute()))
+    fn describe(&self) -> String {
+        format!("List {}", shown_path(self.start.absolute()))
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<DirectoryListingData>, ToolError> {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<DirectoryListingData>, ToolError> {
         let around = Surroundings::of(cx);
         let turn = around.turn().await;
         cx.blocking(move |cancel| {
             let _turn = turn;
             let request = ListingRequest {
-                start: &plan.start,
-                hidden: plan.hidden,
-                max_depth: plan.max_depth,
+                start: &self.start,
+                hidden: self.hidden,
+                max_depth: self.max_depth,
                 max_entries: MAX_ENTRIES,
                 global_excludes: around.global_excludes(),
                 visibility: around.visibility(),
             };
-            let index = around.index_of(&plan.start);
+            let index = around.index_of(&self.start);
             let listing = list(&request, index.as_ref(), &|| cancel.is_cancelled())
                 .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Ls })?;
-            Ok(present(&listing, &Paths::below(plan.start.absolute())))
+            Ok(present(&listing, &Paths::below(self.start.absolute())))
         })
         .await
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_text};
-use toolwright_core::{Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_store::{KeyPage, Memories, MemoryScope, StateError};
 
 use crate::failures::FailedState;
@@ -100,7 +100,6 @@ enum MemoryStep {
 
 impl Tool for Memory {
     type Input = Input;
-    type Output = MemoryData;
     type Plan = Plan;
 
     const NAME: &'static str = "memory";
@@ -126,27 +125,31 @@ impl Tool for Memory {
         for name in step.names() {
             Memories::check_key(name).map_err(failed)?;
         }
-        let place = cx.session.shared.store.place();
+        let place = cx.session.shared.stored.store.place();
         Ok(Plan { step, scope: scope.unwrap_or_default(), place })
     }
+}
 
-    fn side_effect(&self, plan: &Plan) -> SideEffect {
-        match plan.step {
-            MemoryStep::Get { .. } | MemoryStep::List { .. } => SideEffect::ReadOnly,
-            MemoryStep::Set { .. } | MemoryStep::Delete { .. } => SideEffect::Mutating,
+impl CallPlan for Plan {
+    type Output = MemoryData;
+
+    fn side_effect(&self) -> Option<SideEffect> {
+        match self.step {
+            MemoryStep::Get { .. } | MemoryStep::List { .. } => Some(SideEffect::ReadOnly),
+            MemoryStep::Set { .. } | MemoryStep::Delete { .. } => Some(SideEffect::Mutating),
         }
     }
 
-    fn accesses(&self, _plan: &Plan) -> Vec<Access> {
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn locations(&self, plan: &Plan, _accesses: &[Access]) -> Vec<String> {
-        vec![plan.place.clone()]
+    fn locations(&self, _accesses: &[Access]) -> Vec<String> {
+        vec![self.place.clone()]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        match &plan.step {
+    fn describe(&self) -> String {
+        match &self.step {
             MemoryStep::Get { key } => format!("Memory get {key}"),
             MemoryStep::Set { key, .. } => format!("Memory set {key}"),
             MemoryStep::Delete { key } => format!("Memory delete {key}"),
@@ -154,12 +157,9 @@ impl Tool for Memory {
         }
     }
 
-    async fn run(
-        &self,
-        Plan { step, scope, .. }: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<MemoryData>, ToolError> {
-        let memories = cx.session.shared.memories(scope);
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<MemoryData>, ToolError> {
+        let Self { step, scope, .. } = self;
+        let memories = cx.session.shared.stored.memories(scope);
         let about = |key: String| MemoryData {
             scope: Some(scope),
             key: Some(key),

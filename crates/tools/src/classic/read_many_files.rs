@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use toolwright_base::{
     Access, DataScope, ErrorKind, SideEffect, ToolError, ToolKind, path_from_text,
 };
-use toolwright_core::{Content, ForModel as _, Tool, ToolContext, ToolOutput, whole_lines_within};
+use toolwright_core::{
+    CallPlan, Content, ForModel as _, Tool, ToolContext, ToolOutput, whole_lines_within,
+};
 use toolwright_files::{RelativePaths, WorkspacePath};
 
 use crate::{
@@ -54,14 +56,12 @@ pub(super) struct Plan(Vec<(String, Result<WorkspacePath, ToolError>)>);
 
 impl Tool for ReadManyFiles {
     type Input = Input;
-    type Output = ReadFiles;
     type Plan = Plan;
 
     const NAME: &'static str = "read_many_files";
     const TITLE: &'static str = "Read Multiple Files";
     const DESCRIPTION: &'static str = include_str!("../description/read_many_files.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["paths"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
@@ -71,30 +71,35 @@ impl Tool for ReadManyFiles {
         };
         Ok(Plan(input.paths.into_iter().map(resolve).collect()))
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        plan.0
+impl CallPlan for Plan {
+    type Output = ReadFiles;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
+        self.0
             .iter()
             .filter_map(|(_, place)| Some(Access::Read(place.as_ref().ok()?.absolute().to_owned())))
             .collect()
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        match plan.0.as_slice() {
+    fn describe(&self) -> String {
+        match self.0.as_slice() {
             [(only, _)] => format!("Read {only}"),
             files => format!("Read {} files", files.len()),
         }
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
-        let count = plan.0.len();
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<ReadFiles>, ToolError> {
+        let count = self.0.len();
         let mut answer = ManyFilesAnswer::default();
-        let paths = Paths::below(cx.session.shared.roots.first());
-        if plan.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
+        let paths = Paths::below(cx.session.shared.files.roots.first());
+        if self.0.iter().any(|(asked, _)| path_from_text(asked).is_relative()) {
             paths.owe_the_root();
         }
         let mut failed = 0;
-        for (asked, place) in plan.0 {
+        for (asked, place) in self.0 {
             if cx.cancel.is_cancelled() {
                 return Err(ToolError::cancelled());
             }
@@ -111,7 +116,7 @@ impl Tool for ReadManyFiles {
                         pages: None,
                         wording: reading::RAW,
                     };
-                    reading::read(file, cx).await
+                    file.run(cx).await
                 }
                 Err(error) => Err(error),
             };

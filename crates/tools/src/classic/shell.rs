@@ -1,20 +1,16 @@
 //! `shell`: runs a command in a shell, in a directory that the call may choose.
 
-use std::{io, path::Path, time::Duration};
+use std::{io, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{EngineError as _, ForModel as _, Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{EngineError as _, ForModel as _, Tool, ToolContext};
 use toolwright_files::{PathError, RelativePaths};
 use toolwright_process::RunMode;
 
-use crate::{
-    command_answer::CommandFacts,
-    commands::{
-        self, CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace,
-        checked_command, describe,
-    },
+use crate::commands::{
+    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace, checked_command,
 };
 
 #[derive(Default)]
@@ -43,7 +39,6 @@ pub(super) struct Input {
 
 impl Tool for Shell {
     type Input = Input;
-    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "shell";
@@ -53,7 +48,6 @@ impl Tool for Shell {
         include_str!("../description/command_line.md")
     );
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).twin_of("Bash");
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -64,6 +58,7 @@ impl Tool for Shell {
                 let place = cx
                     .session
                     .shared
+                    .files
                     .roots
                     .resolve(asked, RelativePaths::FromFirstRoot)
                     .for_model()?;
@@ -92,29 +87,5 @@ impl Tool for Shell {
             },
             wording: CommandWording::CodeFirst,
         })
-    }
-
-    fn accesses(&self, plan: &CommandToRun) -> Vec<Access> {
-        vec![Access::Run(plan.command.clone())]
-    }
-
-    fn locations(&self, plan: &CommandToRun, _accesses: &[Access]) -> Vec<String> {
-        vec![shown_path(&plan.start.path)]
-    }
-
-    fn directory<'p>(&self, plan: &'p CommandToRun) -> Option<&'p Path> {
-        Some(&plan.start.path)
-    }
-
-    fn describe(&self, plan: &CommandToRun) -> String {
-        describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: CommandToRun,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
-        commands::run(plan, cx).await
     }
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 
 use crate::{
     commands::{CALL_LIMIT, MAX_TIMEOUT_MS},
-    task_reading::{self, ReadOutput, TaskOutputRequest, TaskToRead},
+    task_reading::{TaskOutputRequest, TaskToRead},
 };
 
 #[derive(Default)]
@@ -35,13 +35,11 @@ pub(super) struct Input {
 
 impl Tool for ClassicTaskOutput {
     type Input = Input;
-    type Output = ReadOutput;
     type Plan = TaskToRead;
 
     const NAME: &'static str = "task_output";
     const TITLE: &'static str = "Read Task Output";
     const DESCRIPTION: &'static str = include_str!("../description/task_output.md");
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const SIDE_EFFECT: SideEffect = SideEffect::ReadOnly;
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked().twin_of("TaskOutput");
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
@@ -49,21 +47,5 @@ impl Tool for ClassicTaskOutput {
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<TaskToRead, ToolError> {
         let Input { task_id, block, timeout: timeout_ms, offset } = input;
         TaskToRead::of(&TaskOutputRequest { task_id, block, timeout_ms, offset }, cx)
-    }
-
-    fn accesses(&self, _plan: &TaskToRead) -> Vec<Access> {
-        Vec::new()
-    }
-
-    fn describe(&self, plan: &TaskToRead) -> String {
-        plan.describe()
-    }
-
-    async fn run(
-        &self,
-        plan: TaskToRead,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<ReadOutput>, ToolError> {
-        task_reading::read(plan, cx).await
     }
 }

@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_page::{PageSelector, PageStyle};
 
 use crate::{
     failures::InvalidParameter,
-    fetching::{self, FetchedFacts, MAX_LENGTH, PageToFetch},
+    fetching::{MAX_LENGTH, PageToFetch},
 };
 
 #[derive(Default)]
@@ -34,14 +34,12 @@ pub(super) struct Input {
 
 impl Tool for ClassicWebFetch {
     type Input = Input;
-    type Output = FetchedFacts;
     type Plan = PageToFetch;
 
     const NAME: &'static str = "web_fetch";
     const TITLE: &'static str = "Fetch Web Content";
     const DESCRIPTION: &'static str = include_str!("../description/classic_web_fetch.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::fetches(&["url"]).twin_of("WebFetch");
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<PageToFetch, ToolError> {
@@ -50,21 +48,5 @@ impl Tool for ClassicWebFetch {
         let mut page = PageToFetch::at(&input.url, PageStyle::Text)?;
         page.selector = selector;
         Ok(page.from(input.offset, input.max_length))
-    }
-
-    fn accesses(&self, plan: &PageToFetch) -> Vec<Access> {
-        vec![Access::Connect(plan.url.to_string())]
-    }
-
-    fn describe(&self, plan: &PageToFetch) -> String {
-        fetching::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: PageToFetch,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<FetchedFacts>, ToolError> {
-        fetching::fetch(plan, cx).await
     }
 }

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_web::{MAX_RESULTS, WebQuery};
 
-use crate::web_searching::{self, SearchFacts, checked_words};
+use crate::web_searching::{WebSearchPlan, checked_words};
 
 #[derive(Default)]
 pub(super) struct ClassicWebSearch;
@@ -28,8 +28,7 @@ pub(super) struct Input {
 
 impl Tool for ClassicWebSearch {
     type Input = Input;
-    type Output = SearchFacts;
-    type Plan = WebQuery;
+    type Plan = WebSearchPlan;
 
     const NAME: &'static str = "web_search";
     const TITLE: &'static str = "Search the Web";
@@ -37,28 +36,12 @@ impl Tool for ClassicWebSearch {
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
     const KIND: ToolKind = ToolKind::PLAIN.twin_of("WebSearch");
 
-    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<WebQuery, ToolError> {
-        Ok(WebQuery {
+    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<WebSearchPlan, ToolError> {
+        Ok(WebSearchPlan(WebQuery {
             words: checked_words(input.query)?,
             count: input.num_results.unwrap_or(DEFAULT_COUNT),
             allowed: Vec::new(),
             blocked: Vec::new(),
-        })
-    }
-
-    fn accesses(&self, _plan: &WebQuery) -> Vec<Access> {
-        Vec::new()
-    }
-
-    fn describe(&self, plan: &WebQuery) -> String {
-        web_searching::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: WebQuery,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<SearchFacts>, ToolError> {
-        web_searching::search(plan, cx).await
+        }))
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Preview, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, WorkspacePath};
 
 use crate::{
@@ -34,7 +34,6 @@ pub(super) struct Plan {
 
 impl Tool for WriteFile {
     type Input = Input;
-    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "write_file";
@@ -47,26 +46,26 @@ impl Tool for WriteFile {
         let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
         Ok(Plan { place, content: input.content, overwrite: input.overwrite })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Write(plan.place.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = Changed<WrittenFacts>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.place.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    fn describe(&self) -> String {
+        format!("Write {} ({} bytes)", shown_path(self.place.absolute()), self.content.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        let Plan { place, content, overwrite } = plan;
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        let Plan { place, content, overwrite } = self;
         Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { place, content, overwrite } = plan;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
+        let Plan { place, content, overwrite } = self;
         editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
     }
 }

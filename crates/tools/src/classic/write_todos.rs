@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_text};
-use toolwright_core::{Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_store::{ProjectTodo, StateError, TodoPage};
 use uuid::Uuid;
 
@@ -98,7 +98,6 @@ enum TodoStep {
 
 impl Tool for WriteTodos {
     type Input = Input;
-    type Output = TodosData;
     type Plan = Plan;
 
     const NAME: &'static str = "write_todos";
@@ -135,19 +134,23 @@ impl Tool for WriteTodos {
                 TodoStep::List { after: after.map(read).transpose()? }
             }
         };
-        Ok(Plan { step, place: cx.session.shared.store.place() })
+        Ok(Plan { step, place: cx.session.shared.stored.store.place() })
     }
+}
 
-    fn accesses(&self, _plan: &Plan) -> Vec<Access> {
+impl CallPlan for Plan {
+    type Output = TodosData;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn locations(&self, plan: &Plan, _accesses: &[Access]) -> Vec<String> {
-        vec![plan.place.clone()]
+    fn locations(&self, _accesses: &[Access]) -> Vec<String> {
+        vec![self.place.clone()]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        let action = match &plan.step {
+    fn describe(&self) -> String {
+        let action = match &self.step {
             TodoStep::Add { .. } => "add",
             TodoStep::Complete { .. } => "complete",
             TodoStep::Remove { .. } => "remove",
@@ -156,9 +159,9 @@ impl Tool for WriteTodos {
         format!("Todo {action}")
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<TodosData>, ToolError> {
-        let todos = cx.session.shared.project_todos();
-        let (todo, done) = match plan.step {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<TodosData>, ToolError> {
+        let todos = cx.session.shared.stored.project_todos();
+        let (todo, done) = match self.step {
             TodoStep::Add { task } => {
                 cx.commitment.commit()?;
                 (todos.add(&task).await, "Added")

@@ -8,7 +8,7 @@ use serde_json::json;
 use toolwright_base::{
     Access, DataScope, ErrorKind, InPlanMode, PermissionMode, SideEffect, ToolError, ToolKind,
 };
-use toolwright_core::{NewAgent, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, NewAgent, Tool, ToolContext, ToolOutput};
 use toolwright_process::RunMode;
 
 use crate::{
@@ -100,14 +100,12 @@ pub(super) struct Input {
 
 impl Tool for Agent {
     type Input = Input;
-    type Output = AgentFacts;
     type Plan = AgentToRun;
 
     const NAME: &'static str = "Agent";
     const TITLE: &'static str = "Start Agent";
     const DESCRIPTION: &'static str = include_str!("../description/agent.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Spawns;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::PLAIN.in_plan_mode(InPlanMode::Asked);
     const ALIASES: &'static [&'static str] = &["Task"];
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
@@ -158,13 +156,18 @@ impl Tool for Agent {
             },
         })
     }
+}
 
-    fn accesses(&self, _plan: &AgentToRun) -> Vec<Access> {
+impl CallPlan for AgentToRun {
+    type Output = AgentFacts;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &AgentToRun) -> String {
-        let AgentToRun { said, resume, run_mode, .. } = plan;
+    fn describe(&self) -> String {
+        let AgentToRun { said, resume, run_mode, .. } = self;
         let what = match resume {
             Some(id) => format!("Resume agent {id}"),
             None => format!("Start {} agent", said.subagent_type),
@@ -173,14 +176,10 @@ impl Tool for Agent {
             RunMode::Foreground => "",
             RunMode::Background => " in the background",
         };
-        format!("{what}{how}: {}\n\n{}", said.description, plan.prompt)
+        format!("{what}{how}: {}\n\n{}", said.description, self.prompt)
     }
 
-    async fn run(
-        &self,
-        plan: AgentToRun,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<AgentFacts>, ToolError> {
-        agent_run::run(plan, cx).await
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<AgentFacts>, ToolError> {
+        agent_run::run(self, cx).await
     }
 }

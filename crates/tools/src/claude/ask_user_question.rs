@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{HandlerName, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, HandlerName, Tool, ToolContext, ToolOutput};
 
 use crate::questions::{
     GivenAnswer, UserQuestion, answers_in_words, check_questions, read_answers,
@@ -44,7 +44,6 @@ pub(super) struct Plan {
 
 impl Tool for AskUserQuestion {
     type Input = Input;
-    type Output = UserAnswers;
     type Plan = Plan;
 
     const NAME: &'static str = "AskUserQuestion";
@@ -62,22 +61,22 @@ impl Tool for AskUserQuestion {
         let known = answers.into_iter().map(|(question, it)| (question, GivenAnswer::One(it)));
         Ok(Plan { questions, known: known.collect() })
     }
+}
 
-    fn accesses(&self, _plan: &Plan) -> Vec<Access> {
+impl CallPlan for Plan {
+    type Output = UserAnswers;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        let texts: Vec<&str> = plan.questions.iter().map(|it| it.text.as_str()).collect();
+    fn describe(&self) -> String {
+        let texts: Vec<&str> = self.questions.iter().map(|it| it.text.as_str()).collect();
         format!("Ask the user: {}", texts.join(" · "))
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<UserAnswers>, ToolError> {
-        let Plan { questions, known: mut answers } = plan;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<UserAnswers>, ToolError> {
+        let Plan { questions, known: mut answers } = self;
         let open: Vec<&UserQuestion> =
             questions.iter().filter(|it| !answers.contains_key(&it.text)).collect();
         if !open.is_empty() {

@@ -1,19 +1,15 @@
 //! `Bash`: runs a command in a shell, in the working directory of the conversation.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_process::RunMode;
 
-use crate::{
-    command_answer::CommandFacts,
-    commands::{
-        self, CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace,
-        checked_command, describe,
-    },
+use crate::commands::{
+    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace, checked_command,
 };
 
 #[derive(Default)]
@@ -41,7 +37,6 @@ pub(super) struct Input {
 
 impl Tool for Bash {
     type Input = Input;
-    type Output = CommandFacts;
     type Plan = CommandToRun;
 
     const NAME: &'static str = "Bash";
@@ -51,7 +46,6 @@ impl Tool for Bash {
         include_str!("../description/command_line.md")
     );
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::runs_commands(&["command"]).naming_its_family();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
@@ -69,25 +63,5 @@ impl Tool for Bash {
             },
             wording: CommandWording::OutputFirst,
         })
-    }
-
-    fn accesses(&self, plan: &CommandToRun) -> Vec<Access> {
-        vec![Access::Run(plan.command.clone())]
-    }
-
-    fn directory<'p>(&self, plan: &'p CommandToRun) -> Option<&'p Path> {
-        Some(&plan.start.path)
-    }
-
-    fn describe(&self, plan: &CommandToRun) -> String {
-        describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: CommandToRun,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<CommandFacts>, ToolError> {
-        commands::run(plan, cx).await
     }
 }

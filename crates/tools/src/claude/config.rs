@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shortened};
-use toolwright_core::{ForModel as _, HandlerName, Handlers, Tool, ToolContext, ToolOutput};
+use toolwright_core::{
+    CallPlan, ForModel as _, HandlerName, Handlers, Tool, ToolContext, ToolOutput,
+};
 use toolwright_store::{
     ConfigChange, KnownSettings, SettingSpec, SettingValue, Settings, StateError, StateEvent,
 };
@@ -56,7 +58,6 @@ pub(super) struct Plan {
 
 impl Tool for Config {
     type Input = Input;
-    type Output = SettingData;
     type Plan = Plan;
 
     const NAME: &'static str = "Config";
@@ -77,29 +78,31 @@ impl Tool for Config {
             None => None,
             Some(value) => {
                 KnownSettings::check_open_to_models(&setting).for_model()?;
-                Some(cx.session.shared.known_settings.check(&setting, value).for_model()?)
+                Some(cx.session.shared.stored.known_settings.check(&setting, value).for_model()?)
             }
         };
         Ok(Plan { setting, value })
     }
+}
 
-    fn accesses(&self, _plan: &Plan) -> Vec<Access> {
+impl CallPlan for Plan {
+    type Output = SettingData;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, Plan { setting, value }: &Plan) -> String {
+    fn describe(&self) -> String {
+        let Self { setting, value } = self;
         match value {
             None => format!("Read the setting {setting}"),
             Some(value) => format!("Set {setting} to {}", beginning(value)),
         }
     }
 
-    async fn run(
-        &self,
-        Plan { setting, value }: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<SettingData>, ToolError> {
-        let known = &cx.session.shared.known_settings;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<SettingData>, ToolError> {
+        let Self { setting, value } = self;
+        let known = &cx.session.shared.stored.known_settings;
         let spec = known.get(&setting);
         let data = |operation, value, previous_value| SettingData {
             operation,
@@ -118,10 +121,10 @@ impl Tool for Config {
             let value = found.or_else(|| spec.and_then(|it| it.default.clone()));
             return Ok(ToolOutput::text(text).with_data(data(SettingOperation::Get, value, None)));
         };
-        let _turn = cx.session.shared.events.turn(&format!("config/{setting}")).await;
+        let _turn = cx.session.shared.stored.events.turn(&format!("config/{setting}")).await;
         let previous = write(&setting, &value, cx).await?;
         if previous.as_ref() != Some(&value) {
-            cx.session.shared.events.send(&StateEvent::Config(ConfigChange {
+            cx.session.shared.stored.events.send(&StateEvent::Config(ConfigChange {
                 setting: setting.clone(),
                 value: Some(value.clone()),
                 previous: previous.clone(),
@@ -155,7 +158,7 @@ async fn read(setting: &str, cx: &ToolContext) -> Result<Option<SettingValue>, T
             let input = json!({ "setting": setting });
             Handlers::call(get, HandlerName::ConfigGet, &input, json!({}), cx).await
         }
-        None => cx.session.shared.settings().get(setting).await.map_err(failed),
+        None => cx.session.shared.stored.settings().get(setting).await.map_err(failed),
     }
 }
 
@@ -167,7 +170,7 @@ async fn write(
 ) -> Result<Option<SettingValue>, ToolError> {
     let Some(set) = cx.handlers.get(HandlerName::ConfigSet) else {
         cx.commitment.commit()?;
-        return cx.session.shared.settings().set(setting, Some(value)).await.map_err(failed);
+        return cx.session.shared.stored.settings().set(setting, Some(value)).await.map_err(failed);
     };
     let previous = read(setting, cx).await?;
     let input = json!({ "setting": setting, "value": value });

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{ForModel as _, Preview, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, ForModel as _, Preview, Tool, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, TextFile, WorkspacePath, encode_new_file};
 
 use crate::{
@@ -38,7 +38,6 @@ pub(super) struct Plan {
 
 impl Tool for Edit {
     type Input = Input;
-    type Output = Changed<Option<Replacements>>;
     type Plan = Plan;
 
     const NAME: &'static str = "Edit";
@@ -58,25 +57,28 @@ impl Tool for Edit {
         refuse_notebook(&place, "change its cells with NotebookEdit")?;
         Ok(Plan { place, input })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Write(plan.place.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = Changed<Option<Replacements>>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.place.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("Edit {}", shown_path(plan.place.absolute()))
+    fn describe(&self) -> String {
+        format!("Edit {}", shown_path(self.place.absolute()))
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.input)))
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&self.place, cx, |current| edited(current, &self.input)))
     }
 
     async fn run(
-        &self,
-        plan: Plan,
+        self,
         cx: &ToolContext,
     ) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
-        let Plan { place, input } = plan;
+        let Plan { place, input } = self;
         editing::change(place, cx, move |current| edited(current, &input)).await
     }
 }

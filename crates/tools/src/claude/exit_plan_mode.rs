@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolwright_base::{
     Access, ErrorKind, InPlanMode, PermissionMode, PlanMode, SideEffect, ToolError, ToolKind,
 };
-use toolwright_core::{Tool, ToolContext, ToolOutput, for_display};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput, for_display};
 
 #[derive(Default)]
 pub(super) struct ExitPlanMode;
@@ -48,7 +48,6 @@ pub(super) struct LeftPlanMode {
 
 impl Tool for ExitPlanMode {
     type Input = Input;
-    type Output = LeftPlanMode;
     type Plan = Input;
 
     const NAME: &'static str = "ExitPlanMode";
@@ -76,37 +75,37 @@ impl Tool for ExitPlanMode {
             other @ (PlanMode::Off | PlanMode::OfParent) => Err(cannot_leave(other)),
         }
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = LeftPlanMode;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Input) -> String {
-        let mut text = format!("Leave plan mode and carry out this plan:\n\n{}", plan.plan.trim());
-        if !plan.allowed_prompts.is_empty() {
+    fn describe(&self) -> String {
+        let mut text = format!("Leave plan mode and carry out this plan:\n\n{}", self.plan.trim());
+        if !self.allowed_prompts.is_empty() {
             text.push_str("\n\nThe plan needs:");
         }
-        for needed in &plan.allowed_prompts {
+        for needed in &self.allowed_prompts {
             text.push_str(&format!("\n- {}: {}", needed.tool, needed.prompt));
         }
         text
     }
 
-    async fn run(
-        &self,
-        plan: Input,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<LeftPlanMode>, ToolError> {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<LeftPlanMode>, ToolError> {
         let mode = cx.sessions.leave_plan_mode(&cx.session.id).map_err(cannot_leave)?;
         // The user may have edited the plan.
         let mut output = ToolOutput::text(format!(
             "the user agreed to this plan, and plan mode is over; carry it out:\n\n{}",
-            plan.plan.trim()
+            self.plan.trim()
         ))
-        .with_display(for_display(&format!("The plan was agreed to.\n\n{}", plan.plan.trim())));
+        .with_display(for_display(&format!("The plan was agreed to.\n\n{}", self.plan.trim())));
         let mode_now: Value = json!(mode.as_str());
         output.meta.insert("toolwright/permissionMode".to_owned(), mode_now);
-        Ok(output.with_data(LeftPlanMode { mode, plan: plan.plan }))
+        Ok(output.with_data(LeftPlanMode { mode, plan: self.plan }))
     }
 }
 

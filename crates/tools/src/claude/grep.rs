@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_search::{CaseSensitivity, MatchSpan, Shape};
 use toolwright_walk::{HiddenFiles, Selection};
 
 use crate::{
     failures::InvalidParameter,
-    searching::{
-        self, ContinuationParameter, Headings, LineStyle, PlannedSearch, SearchData, split_globs,
-    },
+    searching::{self, ContinuationParameter, Headings, LineStyle, PlannedSearch, split_globs},
 };
 
 /// The number of rows that an answer shows if the call does not set `head_limit`.
@@ -91,7 +89,6 @@ pub(super) struct Input {
 
 impl Tool for Grep {
     type Input = Input;
-    type Output = SearchData;
     type Plan = PlannedSearch;
 
     const NAME: &'static str = "Grep";
@@ -139,6 +136,7 @@ impl Tool for Grep {
             offset: usize::try_from(input.offset.unwrap_or(0)).unwrap_or(usize::MAX),
             limit: (limit > 0).then(|| usize::try_from(limit).unwrap_or(usize::MAX)),
             style: LineStyle {
+                quote: '`',
                 numbers: input.line_numbers.unwrap_or(true),
                 before_text: "",
                 headings: match input.heading {
@@ -156,22 +154,5 @@ impl Tool for Grep {
                 over_lines: "set multiline to match across lines",
             },
         })
-    }
-
-    fn accesses(&self, plan: &PlannedSearch) -> Vec<Access> {
-        vec![Access::Read(plan.start.absolute().to_owned())]
-    }
-
-    fn describe(&self, plan: &PlannedSearch) -> String {
-        let pattern: String = plan.pattern.escape_debug().take(200).collect();
-        format!("Search for `{pattern}` in {}", shown_path(plan.start.absolute()))
-    }
-
-    async fn run(
-        &self,
-        plan: PlannedSearch,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<SearchData>, ToolError> {
-        searching::run(plan, cx).await
     }
 }

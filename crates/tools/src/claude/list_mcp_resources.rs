@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 
 use crate::mcp_resources::{self, ListedResources};
 
@@ -20,7 +20,6 @@ pub(super) struct Input {
 
 impl Tool for ListMcpResources {
     type Input = Input;
-    type Output = ListedResources;
     type Plan = Input;
 
     const NAME: &'static str = "ListMcpResources";
@@ -33,23 +32,23 @@ impl Tool for ListMcpResources {
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = ListedResources;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Input) -> String {
-        match &plan.server {
+    fn describe(&self) -> String {
+        match &self.server {
             Some(server) => format!("List the resources of MCP server {server}"),
             None => "List the resources of all MCP servers".to_owned(),
         }
     }
 
-    async fn run(
-        &self,
-        plan: Input,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<ListedResources>, ToolError> {
-        mcp_resources::list(plan.server.as_deref(), cx).await
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<ListedResources>, ToolError> {
+        mcp_resources::list(self.server.as_deref(), cx).await
     }
 }

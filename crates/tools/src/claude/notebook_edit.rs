@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{ForModel as _, Preview, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, ForModel as _, Preview, Tool, ToolContext, ToolOutput};
 use toolwright_documents::{CellEdit, CellKind, edit_notebook};
 use toolwright_files::{RelativePaths, WorkspacePath};
 
@@ -76,7 +76,6 @@ pub(super) struct Plan {
 
 impl Tool for NotebookEdit {
     type Input = Input;
-    type Output = Changed<EditedCell>;
     type Plan = Plan;
 
     const NAME: &'static str = "NotebookEdit";
@@ -114,25 +113,25 @@ impl Tool for NotebookEdit {
         };
         Ok(Plan { place, edit })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Write(plan.place.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = Changed<EditedCell>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.place.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("Edit a cell of {}", shown_path(plan.place.absolute()))
+    fn describe(&self) -> String {
+        format!("Edit a cell of {}", shown_path(self.place.absolute()))
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&plan.place, cx, |current| edited(current, &plan.edit)))
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&self.place, cx, |current| edited(current, &self.edit)))
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
-        let Plan { place, edit } = plan;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
+        let Plan { place, edit } = self;
         editing::change(place, cx, move |current| edited(current, &edit)).await
     }
 }

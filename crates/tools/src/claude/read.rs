@@ -2,14 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{ForModel as _, Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{ForModel as _, Tool, ToolContext};
 use toolwright_documents::PageRange;
 use toolwright_files::RelativePaths;
 
 use crate::{
     failures::InvalidParameter,
-    reading::{self, FileFacts, FileToRead},
+    reading::{self, FileToRead},
 };
 
 #[derive(Default)]
@@ -35,14 +35,12 @@ pub(super) struct Input {
 
 impl Tool for Read {
     type Input = Input;
-    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "Read";
     const TITLE: &'static str = "Read File";
     const DESCRIPTION: &'static str = include_str!("../description/read.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileRead"];
 
@@ -63,21 +61,5 @@ impl Tool for Read {
         let first = input.offset.map(|offset| offset.max(1));
         let last = input.limit.map(|limit| first.unwrap_or(1).saturating_add(limit - 1));
         Ok(FileToRead { path, first, last, pages, wording: reading::NUMBERED })
-    }
-
-    fn accesses(&self, plan: &FileToRead) -> Vec<Access> {
-        vec![Access::Read(plan.path.absolute().to_owned())]
-    }
-
-    fn describe(&self, plan: &FileToRead) -> String {
-        reading::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: FileToRead,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<FileFacts>, ToolError> {
-        reading::read(plan, cx).await
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{HandlerName, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, HandlerName, Tool, ToolContext, ToolOutput};
 use toolwright_team::TeamLetter;
 
 use crate::team_sending::{self, SentFacts, by_host};
@@ -56,7 +56,6 @@ pub(super) struct Plan {
 
 impl Tool for SendMessage {
     type Input = Input;
-    type Output = SentFacts;
     type Plan = Plan;
 
     const NAME: &'static str = "SendMessage";
@@ -100,16 +99,20 @@ impl Tool for SendMessage {
         };
         Ok(Plan { letter, input: whole })
     }
+}
 
-    fn accesses(&self, _plan: &Plan) -> Vec<Access> {
+impl CallPlan for Plan {
+    type Output = SentFacts;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Plan) -> String {
+    fn describe(&self) -> String {
         let about = |summary: &Option<String>| {
             summary.as_ref().map_or(String::new(), |it| format!(": {it}"))
         };
-        match &plan.letter {
+        match &self.letter {
             TeamLetter::Direct { to, summary, .. } => format!("Write to {to}{}", about(summary)),
             TeamLetter::Broadcast { summary, .. } => format!("Write to the team{}", about(summary)),
             TeamLetter::ShutdownRequest { to, .. } => format!("Ask {to} to end"),
@@ -118,11 +121,11 @@ impl Tool for SendMessage {
         }
     }
 
-    async fn run(&self, plan: Plan, cx: &ToolContext) -> Result<ToolOutput<SentFacts>, ToolError> {
-        if let Some(words) = by_host(HandlerName::TeamSend, &plan.input, "sent", cx).await? {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<SentFacts>, ToolError> {
+        if let Some(words) = by_host(HandlerName::TeamSend, &self.input, "sent", cx).await? {
             return Ok(ToolOutput::text(words).with_data(SentFacts::BY_HOST));
         }
-        let (words, facts) = team_sending::send(plan.letter, cx)?;
+        let (words, facts) = team_sending::send(self.letter, cx)?;
         Ok(ToolOutput::text(words).with_data(facts))
     }
 }

@@ -1,18 +1,13 @@
 //! `TaskStop`: stops a background task and every process it started.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
-use toolwright_process::Task;
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 
-use crate::{
-    command_answer::{TaskFacts, task_of},
-    commands::CALL_LIMIT,
-    task_stopping,
-};
+use crate::{commands::CALL_LIMIT, task_stopping::TaskToStop};
 
 #[derive(Default)]
 pub(super) struct TaskStop;
@@ -26,34 +21,16 @@ pub(super) struct Input {
 
 impl Tool for TaskStop {
     type Input = Input;
-    type Output = TaskFacts;
-    type Plan = Arc<Task>;
+    type Plan = TaskToStop;
 
     const NAME: &'static str = "TaskStop";
     const TITLE: &'static str = "Stop Task";
     const DESCRIPTION: &'static str = include_str!("../description/task_stop.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Blocking;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(CALL_LIMIT);
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Arc<Task>, ToolError> {
-        task_of(&input.task_id, &cx.session)
-    }
-
-    fn accesses(&self, _task: &Arc<Task>) -> Vec<Access> {
-        Vec::new()
-    }
-
-    fn describe(&self, task: &Arc<Task>) -> String {
-        task_stopping::describe(task)
-    }
-
-    async fn run(
-        &self,
-        task: Arc<Task>,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<TaskFacts>, ToolError> {
-        Ok(task_stopping::stop(task, cx).await)
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<TaskToStop, ToolError> {
+        TaskToStop::of(&input.task_id, cx)
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolwright_base::{Access, SideEffect, ToolError};
-use toolwright_core::{ForModel as _, HandlerName, Tool, ToolContext, ToolOutput};
-use toolwright_team::{LEAD_NAME, NewTeam};
+use toolwright_core::{CallPlan, ForModel as _, HandlerName, Tool, ToolContext, ToolOutput};
+use toolwright_team::{LEAD_NAME, NewTeam, Teams};
 
 use crate::team_sending::by_host;
 
@@ -38,7 +38,6 @@ pub(super) struct MadeTeam {
 
 impl Tool for TeamCreate {
     type Input = Input;
-    type Output = MadeTeam;
     type Plan = Input;
 
     const NAME: &'static str = "TeamCreate";
@@ -50,24 +49,28 @@ impl Tool for TeamCreate {
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = MadeTeam;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Input) -> String {
-        let purpose = plan.description.as_ref().map_or(String::new(), |it| format!(": {it}"));
-        format!("Create the team {}{purpose}", plan.team_name)
+    fn describe(&self) -> String {
+        let purpose = self.description.as_ref().map_or(String::new(), |it| format!(": {it}"));
+        format!("Create the team {}{purpose}", self.team_name)
     }
 
-    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput<MadeTeam>, ToolError> {
-        let made = format!("made the team `{}`", plan.team_name);
-        if let Some(words) = by_host(HandlerName::TeamCreate, &json!(plan), &made, cx).await? {
-            let facts = MadeTeam { team_name: plan.team_name, lead_name: None };
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<MadeTeam>, ToolError> {
+        let made = format!("made the team `{}`", self.team_name);
+        if let Some(words) = by_host(HandlerName::TeamCreate, &json!(self), &made, cx).await? {
+            let facts = MadeTeam { team_name: self.team_name, lead_name: None };
             return Ok(ToolOutput::text(words).with_data(facts));
         }
-        let team = NewTeam { name: plan.team_name, description: plan.description };
-        let created = cx.session.shared.teams.create(&cx.session.id, team).for_model()?;
+        let team = NewTeam { name: self.team_name, description: self.description };
+        let created = Teams::of(&cx.session.shared).create(&cx.session.id, team).for_model()?;
         let words = format!("{made}; you lead it as `{LEAD_NAME}`");
         let lead_name = Some(LEAD_NAME.to_owned());
         Ok(ToolOutput::text(words).with_data(MadeTeam { team_name: created.name, lead_name }))

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind};
-use toolwright_core::{ForModel as _, HandlerName, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, ForModel as _, HandlerName, Tool, ToolContext, ToolOutput};
+use toolwright_team::Teams;
 
 use crate::team_sending::by_host;
 
@@ -26,10 +27,12 @@ pub(super) struct EndedTeam {
     members: Option<Vec<String>>,
 }
 
+/// A call has no parameters.
+pub(super) struct Plan;
+
 impl Tool for TeamDelete {
     type Input = Input;
-    type Output = EndedTeam;
-    type Plan = ();
+    type Plan = Plan;
 
     const NAME: &'static str = "TeamDelete";
     const TITLE: &'static str = "End Team";
@@ -38,25 +41,29 @@ impl Tool for TeamDelete {
     // It only ends a team that the session itself created.
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
 
-    fn plan(&self, _input: Input, _cx: &ToolContext) -> Result<(), ToolError> {
-        Ok(())
+    fn plan(&self, _input: Input, _cx: &ToolContext) -> Result<Plan, ToolError> {
+        Ok(Plan)
     }
+}
 
-    fn accesses(&self, _plan: &()) -> Vec<Access> {
+impl CallPlan for Plan {
+    type Output = EndedTeam;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, _plan: &()) -> String {
+    fn describe(&self) -> String {
         "End the team".to_owned()
     }
 
-    async fn run(&self, _plan: (), cx: &ToolContext) -> Result<ToolOutput<EndedTeam>, ToolError> {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<EndedTeam>, ToolError> {
         let ended = "the team has ended";
         if let Some(words) = by_host(HandlerName::TeamDelete, &json!({}), ended, cx).await? {
             let facts = EndedTeam { team_name: None, members: None };
             return Ok(ToolOutput::text(words).with_data(facts));
         }
-        let deleted = cx.session.shared.teams.delete(&cx.session.id).for_model()?;
+        let deleted = Teams::of(&cx.session.shared).delete(&cx.session.id).for_model()?;
         let members = match deleted.members.as_slice() {
             [] => "it had no members".to_owned(),
             names => format!("its members were `{}`", names.join("`, `")),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_store::{StateEvent, TodoItem, TodoStatus, TodosChange};
 
 use crate::failures::FailedState;
@@ -29,10 +29,12 @@ pub(super) struct ReplacedTodos {
     new_todos: Vec<TodoItem>,
 }
 
+/// The list that replaces the old one.
+pub(super) struct NewTodos(Vec<TodoItem>);
+
 impl Tool for TodoWrite {
     type Input = Input;
-    type Output = ReplacedTodos;
-    type Plan = Vec<TodoItem>;
+    type Plan = NewTodos;
 
     const NAME: &'static str = "TodoWrite";
     const TITLE: &'static str = "Update Todos";
@@ -41,7 +43,7 @@ impl Tool for TodoWrite {
     const IS_READ_ONLY: bool = false;
     const KIND: ToolKind = ToolKind::PLAIN;
 
-    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Vec<TodoItem>, ToolError> {
+    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<NewTodos, ToolError> {
         for (index, todo) in input.todos.iter().enumerate() {
             for (name, text) in [("content", &todo.content), ("activeForm", &todo.active_form)] {
                 if text.trim().is_empty() {
@@ -51,44 +53,45 @@ impl Tool for TodoWrite {
                 }
             }
         }
-        Ok(input.todos)
+        Ok(NewTodos(input.todos))
     }
+}
 
-    fn accesses(&self, _todos: &Vec<TodoItem>) -> Vec<Access> {
+impl CallPlan for NewTodos {
+    type Output = ReplacedTodos;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, todos: &Vec<TodoItem>) -> String {
-        format!("Update the todo list ({})", counted(todos))
+    fn describe(&self) -> String {
+        format!("Update the todo list ({})", counted(&self.0))
     }
 
-    async fn run(
-        &self,
-        todos: Vec<TodoItem>,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<ReplacedTodos>, ToolError> {
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<ReplacedTodos>, ToolError> {
         let shared = &cx.session.shared;
-        let _turn = shared.events.turn(&format!("todos/{}", cx.session.id)).await;
+        let _turn = shared.stored.events.turn(&format!("todos/{}", cx.session.id)).await;
         cx.commitment.commit()?;
         let previous = shared
+            .stored
             .session_todos(&cx.session.id)
-            .replace(&todos)
+            .replace(&self.0)
             .await
             .map_err(|error| FailedState { error, tool_kind: ErrorKind::Todo })?;
-        shared.events.send(&StateEvent::Todos(TodosChange {
+        shared.stored.events.send(&StateEvent::Todos(TodosChange {
             session_id: cx.session.id.clone(),
-            todos: todos.clone(),
+            todos: self.0.clone(),
             previous: previous.clone(),
         }));
         let mut output =
-            ToolOutput::text(format!("The todo list was updated: {}", counted(&todos)));
-        let running = count(&todos, TodoStatus::InProgress);
+            ToolOutput::text(format!("The todo list was updated: {}", counted(&self.0)));
+        let running = count(&self.0, TodoStatus::InProgress);
         if running > 1 {
             output.content.push(Content::text(format!(
                 "[{running} todos are in_progress; better have one at a time]"
             )));
         }
-        Ok(output.with_data(ReplacedTodos { old_todos: previous, new_todos: todos }))
+        Ok(output.with_data(ReplacedTodos { old_todos: previous, new_todos: self.0 }))
     }
 }
 

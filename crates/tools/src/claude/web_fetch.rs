@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_page::PageStyle;
 
-use crate::fetching::{self, FetchedFacts, PageToFetch};
+use crate::fetching::PageToFetch;
 
 #[derive(Default)]
 pub(super) struct WebFetch;
@@ -26,14 +26,12 @@ pub(super) struct Input {
 
 impl Tool for WebFetch {
     type Input = Input;
-    type Output = FetchedFacts;
     type Plan = PageToFetch;
 
     const NAME: &'static str = "WebFetch";
     const TITLE: &'static str = "Fetch Web Page";
     const DESCRIPTION: &'static str = include_str!("../description/web_fetch.md");
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::fetches(&["url"]).naming_its_family();
 
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<PageToFetch, ToolError> {
@@ -46,21 +44,5 @@ impl Tool for WebFetch {
         let mut page = PageToFetch::at(&input.url, PageStyle::Markdown)?;
         page.prompt = Some(input.prompt);
         Ok(page.from(input.offset, None))
-    }
-
-    fn accesses(&self, plan: &PageToFetch) -> Vec<Access> {
-        vec![Access::Connect(plan.url.to_string())]
-    }
-
-    fn describe(&self, plan: &PageToFetch) -> String {
-        fetching::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: PageToFetch,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<FetchedFacts>, ToolError> {
-        fetching::fetch(plan, cx).await
     }
 }

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_web::WebQuery;
 
-use crate::web_searching::{self, SearchFacts, checked_words, domains};
+use crate::web_searching::{WebSearchPlan, checked_words, domains};
 
 #[derive(Default)]
 pub(super) struct WebSearch;
@@ -32,8 +32,7 @@ pub(super) struct Input {
 
 impl Tool for WebSearch {
     type Input = Input;
-    type Output = SearchFacts;
-    type Plan = WebQuery;
+    type Plan = WebSearchPlan;
 
     const NAME: &'static str = "WebSearch";
     const TITLE: &'static str = "Search the Web";
@@ -41,7 +40,7 @@ impl Tool for WebSearch {
     const SIDE_EFFECT: SideEffect = SideEffect::Network;
     const KIND: ToolKind = ToolKind::PLAIN;
 
-    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<WebQuery, ToolError> {
+    fn plan(&self, input: Input, _cx: &ToolContext) -> Result<WebSearchPlan, ToolError> {
         let query = WebQuery {
             words: checked_words(input.query)?,
             count: COUNT,
@@ -54,22 +53,6 @@ impl Tool for WebSearch {
                 "parameter `blocked_domains`: cannot be used together with `allowed_domains`; leave one out",
             ));
         }
-        Ok(query)
-    }
-
-    fn accesses(&self, _plan: &WebQuery) -> Vec<Access> {
-        Vec::new()
-    }
-
-    fn describe(&self, plan: &WebQuery) -> String {
-        web_searching::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: WebQuery,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<SearchFacts>, ToolError> {
-        web_searching::search(plan, cx).await
+        Ok(WebSearchPlan(query))
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{Preview, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, WorkspacePath};
 
 use crate::{
@@ -30,7 +30,6 @@ pub(super) struct Plan {
 
 impl Tool for Write {
     type Input = Input;
-    type Output = Changed<WrittenFacts>;
     type Plan = Plan;
 
     const NAME: &'static str = "Write";
@@ -44,25 +43,25 @@ impl Tool for Write {
         let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         Ok(Plan { place, content: input.content })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Write(plan.place.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = Changed<WrittenFacts>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.place.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        format!("Write {} ({} bytes)", shown_path(plan.place.absolute()), plan.content.len())
+    fn describe(&self) -> String {
+        format!("Write {} ({} bytes)", shown_path(self.place.absolute()), self.content.len())
     }
 
-    fn preview(&self, plan: &Plan, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&plan.place, cx, |current| written(current, &plan.content)))
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        Some(editing::preview(&self.place, cx, |current| written(current, &self.content)))
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { place, content } = plan;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
+        let Plan { place, content } = self;
         editing::change(place, cx, move |current| written(current, &content)).await
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError};
-use toolwright_core::{NoData, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, NoData, Tool, ToolContext, ToolOutput};
 
 #[derive(Default)]
 pub(super) struct Echo;
@@ -22,7 +22,6 @@ pub(super) struct Input {
 
 impl Tool for Echo {
     type Input = Input;
-    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_echo";
@@ -33,22 +32,26 @@ impl Tool for Echo {
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = NoData;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, _plan: &Input) -> String {
+    fn describe(&self) -> String {
         "Give a text back".to_owned()
     }
 
-    async fn run(&self, plan: Input, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
-        Ok(ToolOutput::text(match plan.repeat {
+    async fn run(self, _cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
+        Ok(ToolOutput::text(match self.repeat {
             // No registry returns more than this, so more would only use memory.
             Some(times) => {
-                plan.text.repeat((times as usize).min(64 * 1024 * 1024 / plan.text.len().max(1)))
+                self.text.repeat((times as usize).min(64 * 1024 * 1024 / self.text.len().max(1)))
             }
-            None => plan.text,
+            None => self.text,
         }))
     }
 }

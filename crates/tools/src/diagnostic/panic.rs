@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError};
-use toolwright_core::{NoData, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, NoData, Tool, ToolContext, ToolOutput};
 
 #[derive(Default)]
 pub(super) struct Panic;
@@ -37,7 +37,6 @@ fn fail(message: &str) -> ! {
 
 impl Tool for Panic {
     type Input = Input;
-    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_panic";
@@ -52,19 +51,23 @@ impl Tool for Panic {
             Stage::Run | Stage::Blocking => Ok(input),
         }
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = NoData;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, _plan: &Input) -> String {
+    fn describe(&self) -> String {
         "Panic".to_owned()
     }
 
-    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
-        match plan.stage {
-            Stage::Prepare | Stage::Run => fail(&plan.message),
-            Stage::Blocking => cx.blocking(move |_| fail(&plan.message)).await,
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
+        match self.stage {
+            Stage::Prepare | Stage::Run => fail(&self.message),
+            Stage::Blocking => cx.blocking(move |_| fail(&self.message)).await,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolwright_base::{Access, SideEffect, ToolError};
-use toolwright_core::{NoData, Progress, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, NoData, Progress, Tool, ToolContext, ToolOutput};
 
 #[derive(Default)]
 pub(super) struct Sleep;
@@ -24,7 +24,6 @@ pub(super) struct Input {
 
 impl Tool for Sleep {
     type Input = Input;
-    type Output = NoData;
     type Plan = Input;
 
     const NAME: &'static str = "diagnostic_sleep";
@@ -36,18 +35,22 @@ impl Tool for Sleep {
     fn plan(&self, input: Input, _cx: &ToolContext) -> Result<Input, ToolError> {
         Ok(input)
     }
+}
 
-    fn accesses(&self, _plan: &Input) -> Vec<Access> {
+impl CallPlan for Input {
+    type Output = NoData;
+
+    fn accesses(&self) -> Vec<Access> {
         Vec::new()
     }
 
-    fn describe(&self, plan: &Input) -> String {
-        format!("Wait {} ms", plan.ms)
+    fn describe(&self) -> String {
+        format!("Wait {} ms", self.ms)
     }
 
-    async fn run(&self, plan: Input, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
-        let steps = plan.steps.unwrap_or(1);
-        let step = Duration::from_millis(u64::from(plan.ms)) / steps;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NoData>, ToolError> {
+        let steps = self.steps.unwrap_or(1);
+        let step = Duration::from_millis(u64::from(self.ms)) / steps;
         for done in 1..=steps {
             tokio::time::sleep(step).await;
             cx.progress.send(Progress::Step {
@@ -57,6 +60,6 @@ impl Tool for Sleep {
             });
             cx.output(format!("step {done}\n"));
         }
-        Ok(ToolOutput::text(format!("waited {} ms", plan.ms)))
+        Ok(ToolOutput::text(format!("waited {} ms", self.ms)))
     }
 }

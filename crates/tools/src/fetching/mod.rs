@@ -9,8 +9,8 @@ mod document;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use toolwright_base::{ToolError, shortened};
-use toolwright_core::{Content, HandlerName, Handlers, ToolContext, ToolOutput};
+use toolwright_base::{Access, DataScope, ToolError, shortened};
+use toolwright_core::{CallPlan, Content, HandlerName, Handlers, ToolContext, ToolOutput};
 use toolwright_page::{PageSelector, PageStyle, page_text};
 use toolwright_web::{CrossHostRedirect, FetchOutcome, FetchRequest, parse_web_url};
 use url::Url;
@@ -95,60 +95,67 @@ impl PageToFetch {
     }
 }
 
-/// The line about the call that is shown to a person.
-pub(super) fn describe(page: &PageToFetch) -> String {
-    format!("Fetch {}", page.url)
-}
+impl CallPlan for PageToFetch {
+    type Output = FetchedFacts;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
 
-/// Fetches the page and returns it, or the answer of the host's `summarize` to the prompt about it.
-pub(super) async fn fetch(
-    plan: PageToFetch,
-    cx: &ToolContext,
-) -> Result<ToolOutput<FetchedFacts>, ToolError> {
-    let request = FetchRequest::get(plan.url.clone(), ACCEPT);
-    let page = match cx.session.shared.web.fetch(request, &cx.cancel).await.map_err(FailedFetch)? {
-        FetchOutcome::Page(page) => page,
-        FetchOutcome::CrossHostRedirect(redirect) => return Ok(redirected(&redirect)),
-    };
-    let facts = FetchedFacts {
-        url: page.url.to_string(),
-        status: page.status,
-        redirect_url: None,
-        content_type: page.content_type.clone(),
-        title: None,
-        bytes: page.body.len(),
-        matches: None,
-        total_characters: None,
-        offset: None,
-        omitted_characters: None,
-        from_cache: page.from_cache,
-    };
-    let (style, selector) = (plan.style, plan.selector.clone());
-    let document = cx
-        .blocking(move |cancel| {
-            Ok(read_document(&page, style, selector.as_ref(), &|| cancel.is_cancelled())?)
-        })
-        .await?;
-    match document {
-        FetchedDocument::Image(image) => {
-            let display = format!("Fetched image {} ({}×{})", plan.url, image.width, image.height);
-            let content =
-                vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
-            Ok(ToolOutput { content, ..ToolOutput::default() }
-                .with_display(display)
-                .with_data(facts))
-        }
-        FetchedDocument::Text(text) => {
-            let shown = plan.window.of(&text.text);
-            let facts = FetchedFacts {
-                title: text.title,
-                matches: text.matches,
-                total_characters: Some(shown.total),
-                offset: Some(plan.window.offset.min(shown.total)),
-                omitted_characters: Some(shown.omitted),
-                ..facts
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Connect(self.url.to_string())]
+    }
+
+    fn describe(&self) -> String {
+        format!("Fetch {}", self.url)
+    }
+
+    /// Fetches the page and returns it, or the answer of the host's `summarize` to the prompt about it.
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<FetchedFacts>, ToolError> {
+        let request = FetchRequest::get(self.url.clone(), ACCEPT);
+        let page =
+            match cx.session.shared.web.fetch(request, &cx.cancel).await.map_err(FailedFetch)? {
+                FetchOutcome::Page(page) => page,
+                FetchOutcome::CrossHostRedirect(redirect) => return Ok(redirected(&redirect)),
             };
-            present(&plan, &shown, text.notes, facts, cx).await
+        let facts = FetchedFacts {
+            url: page.url.to_string(),
+            status: page.status,
+            redirect_url: None,
+            content_type: page.content_type.clone(),
+            title: None,
+            bytes: page.body.len(),
+            matches: None,
+            total_characters: None,
+            offset: None,
+            omitted_characters: None,
+            from_cache: page.from_cache,
+        };
+        let (style, selector) = (self.style, self.selector.clone());
+        let document = cx
+            .blocking(move |cancel| {
+                Ok(read_document(&page, style, selector.as_ref(), &|| cancel.is_cancelled())?)
+            })
+            .await?;
+        match document {
+            FetchedDocument::Image(image) => {
+                let display =
+                    format!("Fetched image {} ({}×{})", self.url, image.width, image.height);
+                let content =
+                    vec![Content::Image { data: image.base64, mime_type: image.mime.to_owned() }];
+                Ok(ToolOutput { content, ..ToolOutput::default() }
+                    .with_display(display)
+                    .with_data(facts))
+            }
+            FetchedDocument::Text(text) => {
+                let shown = self.window.of(&text.text);
+                let facts = FetchedFacts {
+                    title: text.title,
+                    matches: text.matches,
+                    total_characters: Some(shown.total),
+                    offset: Some(self.window.offset.min(shown.total)),
+                    omitted_characters: Some(shown.omitted),
+                    ..facts
+                };
+                present(&self, &shown, text.notes, facts, cx).await
+            }
         }
     }
 }

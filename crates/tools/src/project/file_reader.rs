@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 
-use crate::reading::{self, FileFacts, FileToRead};
+use crate::reading::{self, FileToRead};
 
 #[derive(Default)]
 pub(super) struct FileReader;
@@ -27,33 +27,15 @@ pub(super) struct Input {
 
 impl Tool for FileReader {
     type Input = Input;
-    type Output = FileFacts;
     type Plan = FileToRead;
 
     const NAME: &'static str = "file-reader";
     const TITLE: &'static str = "File Reader";
     const DESCRIPTION: &'static str = include_str!("../description/file_reader.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]).twin_of("Read");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<FileToRead, ToolError> {
         reading::lines_of(&input.path, input.start_line, input.end_line, cx)
-    }
-
-    fn accesses(&self, plan: &FileToRead) -> Vec<Access> {
-        vec![Access::Read(plan.path.absolute().to_owned())]
-    }
-
-    fn describe(&self, plan: &FileToRead) -> String {
-        reading::describe(plan)
-    }
-
-    async fn run(
-        &self,
-        plan: FileToRead,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<FileFacts>, ToolError> {
-        reading::read(plan, cx).await
     }
 }

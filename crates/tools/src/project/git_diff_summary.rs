@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, DataScope, SideEffect, ToolError, ToolKind, shown_path, shown_text};
-use toolwright_core::{Tool, ToolContext, ToolOutput, whole_lines_within};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput, whole_lines_within};
 use toolwright_files::{VisibilitySubject, WorkspacePath};
 
 use crate::{
@@ -55,14 +55,12 @@ impl Plan {
 
 impl Tool for GitDiffSummary {
     type Input = Input;
-    type Output = DiffSummaryFacts;
     type Plan = Plan;
 
     const NAME: &'static str = "git-diff-summary";
     const TITLE: &'static str = "Git Diff Summary";
     const DESCRIPTION: &'static str = include_str!("../description/git_diff_summary.md");
     const SIDE_EFFECT: SideEffect = SideEffect::None;
-    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(GIT_LIMIT);
 
@@ -70,33 +68,34 @@ impl Tool for GitDiffSummary {
         let side = if input.staged { DiffSide::Staged } else { DiffSide::Unstaged };
         Ok(Plan { directory: git_asking::directory(None, cx)?, side })
     }
+}
 
-    fn accesses(&self, plan: &Plan) -> Vec<Access> {
-        vec![Access::Read(plan.directory.absolute().to_owned())]
+impl CallPlan for Plan {
+    type Output = DiffSummaryFacts;
+    const DATA_SCOPE: DataScope = DataScope::FactsAboutText;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.directory.absolute().to_owned())]
     }
 
-    fn describe(&self, plan: &Plan) -> String {
-        let directory = shown_path(plan.directory.absolute());
-        format!("Summary of {} changes in {directory}", plan.words())
+    fn describe(&self) -> String {
+        let directory = shown_path(self.directory.absolute());
+        format!("Summary of {} changes in {directory}", self.words())
     }
 
-    async fn run(
-        &self,
-        plan: Plan,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<DiffSummaryFacts>, ToolError> {
-        let GitQuestion { git, repository } = git_asking::question(&plan.directory, cx).await?;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<DiffSummaryFacts>, ToolError> {
+        let GitQuestion { git, repository } = git_asking::question(&self.directory, cx).await?;
         let is_seen = |path: &Path| cx.visibility.shows(path, VisibilitySubject::File);
-        let summary = diff_summary(&git, &repository, plan.side, &is_seen).await?;
+        let summary = diff_summary(&git, &repository, self.side, &is_seen).await?;
         let text = shown_text(summary.trim_end());
         let root = shown_path(&repository.top);
         let facts = DiffSummaryFacts {
             root: root.clone(),
-            staged: plan.side == DiffSide::Staged,
+            staged: self.side == DiffSide::Staged,
             is_empty: text.is_empty(),
         };
         if text.is_empty() {
-            let message = format!("no {} changes", plan.words());
+            let message = format!("no {} changes", self.words());
             return Ok(ToolOutput::text(format!("[{message}]"))
                 .with_display(message)
                 .with_data(facts));

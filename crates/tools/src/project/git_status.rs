@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path, shown_text};
-use toolwright_core::{Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_files::{VisibilitySubject, WorkspacePath};
 
 use crate::{
@@ -49,10 +49,14 @@ struct StatusEntry {
     from: Option<String>,
 }
 
+/// The directory whose status is asked for.
+pub(super) struct Plan {
+    directory: WorkspacePath,
+}
+
 impl Tool for GitStatus {
     type Input = Input;
-    type Output = WorkingTreeData;
-    type Plan = WorkspacePath;
+    type Plan = Plan;
 
     const NAME: &'static str = "git-status";
     const TITLE: &'static str = "Git Status";
@@ -61,24 +65,24 @@ impl Tool for GitStatus {
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
     const TIMEOUT: Option<Duration> = Some(GIT_LIMIT);
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
-        git_asking::directory(input.path.as_deref(), cx)
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        Ok(Plan { directory: git_asking::directory(input.path.as_deref(), cx)? })
+    }
+}
+
+impl CallPlan for Plan {
+    type Output = WorkingTreeData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.directory.absolute().to_owned())]
     }
 
-    fn accesses(&self, directory: &WorkspacePath) -> Vec<Access> {
-        vec![Access::Read(directory.absolute().to_owned())]
+    fn describe(&self) -> String {
+        format!("Git status of {}", shown_path(self.directory.absolute()))
     }
 
-    fn describe(&self, directory: &WorkspacePath) -> String {
-        format!("Git status of {}", shown_path(directory.absolute()))
-    }
-
-    async fn run(
-        &self,
-        directory: WorkspacePath,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<WorkingTreeData>, ToolError> {
-        let GitQuestion { git, repository } = git_asking::question(&directory, cx).await?;
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<WorkingTreeData>, ToolError> {
+        let GitQuestion { git, repository } = git_asking::question(&self.directory, cx).await?;
         let all = status(&git).await?;
         let is_seen =
             |path: &Path| cx.visibility.shows(&repository.top.join(path), VisibilitySubject::File);

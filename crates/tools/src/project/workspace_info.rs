@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path, shown_text};
-use toolwright_core::{Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 
 use crate::{
@@ -39,10 +39,14 @@ pub(super) struct WorkspaceData {
     git_remote_url: Option<String>,
 }
 
+/// The directory of the project.
+pub(super) struct Plan {
+    directory: WorkspacePath,
+}
+
 impl Tool for WorkspaceInfo {
     type Input = Input;
-    type Output = WorkspaceData;
-    type Plan = WorkspacePath;
+    type Plan = Plan;
 
     const NAME: &'static str = "workspace-info";
     const TITLE: &'static str = "Workspace Info";
@@ -51,34 +55,34 @@ impl Tool for WorkspaceInfo {
     const KIND: ToolKind = ToolKind::PLAIN.running_unasked();
     const TIMEOUT: Option<Duration> = Some(GIT_LIMIT);
 
-    fn plan(&self, _input: Input, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
-        git_asking::directory(None, cx)
+    fn plan(&self, _input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+        Ok(Plan { directory: git_asking::directory(None, cx)? })
+    }
+}
+
+impl CallPlan for Plan {
+    type Output = WorkspaceData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.directory.absolute().to_owned())]
     }
 
-    fn accesses(&self, directory: &WorkspacePath) -> Vec<Access> {
-        vec![Access::Read(directory.absolute().to_owned())]
+    fn describe(&self) -> String {
+        format!("Information about {}", shown_path(self.directory.absolute()))
     }
 
-    fn describe(&self, directory: &WorkspacePath) -> String {
-        format!("Information about {}", shown_path(directory.absolute()))
-    }
-
-    async fn run(
-        &self,
-        directory: WorkspacePath,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<WorkspaceData>, ToolError> {
-        let roots = cx.session.shared.roots.all();
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<WorkspaceData>, ToolError> {
+        let roots = cx.session.shared.files.roots.all();
         let mut data = WorkspaceData {
-            project_path: shown_path(directory.absolute()),
+            project_path: shown_path(self.directory.absolute()),
             additional_directories: roots.iter().skip(1).map(|it| shown_path(it)).collect(),
             git_root: None,
             git_branch: None,
             git_commit: None,
             git_remote_url: None,
         };
-        let git = git_asking::runner(&directory, cx);
-        let place = match find_repository(&git, directory.absolute()).await {
+        let git = git_asking::runner(&self.directory, cx);
+        let place = match find_repository(&git, self.directory.absolute()).await {
             // The path of the project is known without git.
             Err(GitError::Missing) => GitPlace::Nowhere,
             found => found?,

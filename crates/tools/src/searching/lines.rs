@@ -15,6 +15,8 @@ use super::{
 /// How a tool formats rows, and what its notes advise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineStyle {
+    /// The quotation mark around a pattern in the description of a call.
+    pub(crate) quote: char,
     /// Whether rows have line numbers.
     pub(crate) numbers: bool,
     /// The text between the line number and a matching line.

@@ -13,8 +13,8 @@ use std::{
     sync::Arc,
 };
 
-use toolwright_base::{ErrorKind, ToolError};
-use toolwright_core::{EngineError as _, ForModel as _, ToolContext, ToolOutput};
+use toolwright_base::{Access, ErrorKind, ToolError, shown_path};
+use toolwright_core::{CallPlan, EngineError as _, ForModel as _, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, Visibility, WorkspacePath};
 use toolwright_search::{
     CaseSensitivity, MatchSpan, Query, QueryError, Scope, SearchRequest, Shape, WorkspaceIndex,
@@ -37,7 +37,7 @@ pub(super) const MAX_OFFSET: u64 = 100_000;
 /// The file or directory that a search starts at: the workspace, if `path` is missing or empty.
 pub(super) fn start(path: Option<&str>, cx: &ToolContext) -> Result<WorkspacePath, ToolError> {
     let asked = path.filter(|it| !it.is_empty()).unwrap_or(".");
-    cx.session.shared.roots.resolve(asked, RelativePaths::FromFirstRoot).for_model()
+    cx.session.shared.files.roots.resolve(asked, RelativePaths::FromFirstRoot).for_model()
 }
 
 /// The same for a search in the content of files, which may also be the output file of a command.
@@ -62,45 +62,55 @@ pub(super) struct PlannedSearch {
     pub(super) style: LineStyle,
 }
 
-/// Runs a search and builds the answer.
-pub(super) async fn run(
-    plan: PlannedSearch,
-    cx: &ToolContext,
-) -> Result<ToolOutput<SearchData>, ToolError> {
-    let around = Surroundings::of(cx);
-    let turn = around.turn().await;
-    cx.blocking(move |cancel| {
-        // Held by the blocking work and not by the call, so that a cancelled search keeps its turn until it
-        // stops.
-        let _turn = turn;
-        let query = match Query::new(&plan.pattern, plan.case, plan.span) {
-            Ok(query) => query,
-            // The pattern is valid, but cannot match within a line.
-            Err(error @ QueryError::NeedsLines) => {
-                let why = format!("{error}; {}", plan.style.over_lines);
-                return Ok(lines::present_nothing(&plan, &why));
-            }
-            // Another part of the pattern could match, so an answer without matches would be wrong.
-            Err(error @ QueryError::PartNeedsLines) => {
-                let message = format!("{error}; {}", plan.style.over_lines);
-                return Err(error.into_tool_error().reworded(message));
-            }
-            Err(error @ QueryError::Malformed(_)) => return Err(error.into_tool_error()),
-        };
-        let index = around.index_of(&plan.start);
-        let request = SearchRequest {
-            scope: around.scope(&plan.start, &plan.selection, index.as_ref()),
-            query: &query,
-            shape: plan.shape,
-            offset: plan.offset,
-            limit: plan.limit,
-            max_bytes: MAX_BYTES,
-        };
-        let answer = search(&request, &|| cancel.is_cancelled())
-            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Grep })?;
-        Ok(lines::present_answer(&answer, &plan, &around.paths))
-    })
-    .await
+impl CallPlan for PlannedSearch {
+    type Output = SearchData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.start.absolute().to_owned())]
+    }
+
+    fn describe(&self) -> String {
+        let pattern: String = self.pattern.escape_debug().take(200).collect();
+        let quote = self.style.quote;
+        format!("Search for {quote}{pattern}{quote} in {}", shown_path(self.start.absolute()))
+    }
+
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<SearchData>, ToolError> {
+        let around = Surroundings::of(cx);
+        let turn = around.turn().await;
+        cx.blocking(move |cancel| {
+            // Held by the blocking work and not by the call, so that a cancelled search keeps its turn until it
+            // stops.
+            let _turn = turn;
+            let query = match Query::new(&self.pattern, self.case, self.span) {
+                Ok(query) => query,
+                // The pattern is valid, but cannot match within a line.
+                Err(error @ QueryError::NeedsLines) => {
+                    let why = format!("{error}; {}", self.style.over_lines);
+                    return Ok(lines::present_nothing(&self, &why));
+                }
+                // Another part of the pattern could match, so an answer without matches would be wrong.
+                Err(error @ QueryError::PartNeedsLines) => {
+                    let message = format!("{error}; {}", self.style.over_lines);
+                    return Err(error.into_tool_error().reworded(message));
+                }
+                Err(error @ QueryError::Malformed(_)) => return Err(error.into_tool_error()),
+            };
+            let index = around.index_of(&self.start);
+            let request = SearchRequest {
+                scope: around.scope(&self.start, &self.selection, index.as_ref()),
+                query: &query,
+                shape: self.shape,
+                offset: self.offset,
+                limit: self.limit,
+                max_bytes: MAX_BYTES,
+            };
+            let answer = search(&request, &|| cancel.is_cancelled())
+                .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Grep })?;
+            Ok(lines::present_answer(&answer, &self, &around.paths))
+        })
+        .await
+    }
 }
 
 /// What a search needs from the context of its call.
@@ -116,12 +126,12 @@ pub(super) struct Surroundings {
 impl Surroundings {
     pub(super) fn of(cx: &ToolContext) -> Self {
         Self {
-            paths: Paths::below(cx.session.shared.roots.first()),
+            paths: Paths::below(cx.session.shared.files.roots.first()),
             visibility: cx.visibility.clone(),
-            threads: cx.session.shared.search_threads.clone(),
-            global_excludes: cx.session.shared.global_excludes.clone(),
-            workspace: cx.session.shared.roots.first().to_owned(),
-            indexes: Arc::clone(&cx.session.shared.indexes),
+            threads: cx.session.shared.files.search_threads.clone(),
+            global_excludes: cx.session.shared.files.global_excludes.clone(),
+            workspace: cx.session.shared.files.roots.first().to_owned(),
+            indexes: Arc::clone(&cx.session.shared.files.indexes),
         }
     }
 

@@ -39,7 +39,7 @@ async fn a_cancelled_read_of_a_large_file_stops_its_thread() {
     let file = std::fs::File::create(&path).unwrap();
     std::io::Write::write_all(&mut &file, "text\n".repeat(4_000).as_bytes()).unwrap();
     file.set_len(1 << 40).unwrap();
-    let place = bed.pipeline.sessions.get_or_start("default").shared.roots.clone();
+    let place = bed.pipeline.sessions.get_or_start("default").shared.files.roots.clone();
     let place = place.resolve(path.to_str().unwrap(), RelativePaths::FromFirstRoot).unwrap();
     assert_eq!(place.absolute(), path);
     let cancel = CancellationToken::new();

@@ -89,7 +89,7 @@ async fn registries_that_change_todos_concurrently_lose_none() {
 #[tokio::test]
 async fn ten_thousand_todos_are_counted_and_listed_in_pages() {
     let bed = bed_on(&store(), "many");
-    let todos = bed.pipeline.sessions.shared().project_todos();
+    let todos = bed.pipeline.sessions.shared().stored.project_todos();
     let mut ids = Vec::new();
     for number in 0..10_000 {
         ids.push(todos.add(&format!("task {number}")).await.unwrap().id.to_string());

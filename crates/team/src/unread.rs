@@ -4,7 +4,8 @@
 
 use toolwright_base::ErrorKind;
 use toolwright_core::{Content, ToolContext, ToolOutput, whole_lines_within};
-use toolwright_team::{MessageBody, TeamMessage};
+
+use super::{MessageBody, TeamMessage, Teams};
 
 /// The maximum size of the messages in one answer, in bytes.
 const MAX_BYTES: usize = 100_000;
@@ -15,7 +16,7 @@ const MAX_HEAD: usize = 450;
 
 /// Adds the session's unread messages to an answer, as many as fit. The others stay unread, because a message
 /// that was taken must not be cut off the answer.
-pub(super) fn add_unread_mail(output: &mut ToolOutput, cx: &ToolContext) {
+pub(super) fn add_unread(teams: &Teams, output: &mut ToolOutput, cx: &ToolContext) {
     // The answer of a cancelled call is not shown.
     let is_unseen = |kind| matches!(kind, ErrorKind::Cancelled | ErrorKind::RegistryClosed);
     if output.error.as_ref().is_some_and(|it| is_unseen(it.kind)) {
@@ -32,7 +33,7 @@ pub(super) fn add_unread_mail(output: &mut ToolOutput, cx: &ToolContext) {
         }
         None => false,
     };
-    let (messages, left) = cx.session.shared.teams.take_unread(&cx.session.id, fits);
+    let (messages, left) = teams.take_unread(&cx.session.id, fits);
     output.has_news_in_text |= left > 0 || !messages.is_empty();
     output.content.extend(messages.iter().map(|it| Content::text(in_words(it, longest))));
     if left > 0 {
