@@ -71,7 +71,7 @@ const ARGUMENTS = [
 
 /** Which calls run, for commands where a person types the call. */
 const TYPED_CALLS =
-  "Whoever types a call wants it to run, so it runs without a question, also when it changes files. Rules of the policy still hold: what they deny is refused, and what they ask about, and changes to protected places such as .git, is asked on the terminal. Where there is no terminal, it is refused, with the rule that would allow it. With --permission-mode default, everything that does more than look is asked.";
+  "A call that you type runs without a question, also when it changes files. The rules of the policy still apply: a call that they deny is refused. A call that they ask about, or that changes protected places such as .git, needs a confirmation on the terminal; without a terminal it is refused, with the rule that would allow it. With --permission-mode default, every call that does more than read needs a confirmation.";
 
 /** @type {Command[]} */
 const COMMANDS = [
@@ -123,7 +123,7 @@ const COMMANDS = [
     name: "serve",
     summary: "serve the tools on this machine: a page, REST and MCP",
     about: [
-      "Prints an address to open in a browser, and serves until Ctrl-C. The address has a secret token in it: whoever has it can call the tools. Calls that need a confirmation are asked on the page.",
+      "Prints an address to open in a browser, and serves until Ctrl-C. The address contains a secret token: anyone who has it can call the tools. Calls that need a confirmation are asked on the page.",
       "The token can also be given by the variable TOOLWRIGHT_TOKEN, which other users cannot see in the list of processes.",
     ],
     options: [

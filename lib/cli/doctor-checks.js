@@ -75,10 +75,10 @@ const CHECKS = {
     const command = /** @type {{ sandbox: CommandSandbox }} */ (_meta?.["toolwright/command"]);
     const { level, cause, notHeld = [] } = command.sandbox;
     if (level === "namespaces" && notHeld.length === 0) return ok(level);
-    if (level === "namespaces") return note(level, `not held: ${notHeld.join("; ")}`);
+    if (level === "namespaces") return note(level, `not enforced: ${notHeld.join("; ")}`);
     const held =
       level === "landlock"
-        ? "commands are held to where they may write and connect, and not to rules about single files"
+        ? "where commands may write and connect is enforced, but rules about single files are not"
         : "commands can do whatever their user can";
     return note(level, cause === undefined ? held : `${held}; ${cause}`);
   },

@@ -69,7 +69,7 @@ function tell(server, values, { out, err }) {
     out.line(`  MCP: ${mcp.url}`);
     out.json({ mcpServers: { toolwright: { type: "http", ...mcp } } });
   }
-  err.line("Open the address in a browser; whoever has it can call the tools. Ctrl-C stops.");
+  err.line("Open the address in a browser. Anyone who has it can call the tools. Ctrl-C stops.");
 }
 
 /**

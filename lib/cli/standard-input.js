@@ -23,7 +23,7 @@ async function readAll(input, signal) {
   const stop = () => input.destroy(new Error("interrupted"));
   signal?.addEventListener("abort", stop, { once: true });
   if (input.isTTY)
-    process.stderr.write("Type the input, and end it with Ctrl-D in a line of its own.\n");
+    process.stderr.write("Type the input, and end it with Ctrl-D on a separate line.\n");
   try {
     /** @type {Buffer[]} */
     const chunks = [];

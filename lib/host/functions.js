@@ -5,7 +5,7 @@
  * @import { HandlerContext } from "../types/handlers"
  * @import { HookFunction } from "../types/hooks"
  * @import { Outcome, OwnInvocations } from "./own-invocation.js"
- * @typedef {{ toolUseId: string, sessionId: string, step?: "statement" | "agreed", invocation: number }} CallFacts
+ * @typedef {{ toolUseId: string, sessionId: string, step?: "own_confirmation" | "confirmed", invocation: number }} CallFacts
  * @typedef {HandlerContext & CallFacts} CallContext
  * @typedef {{ call(input: unknown, context: CallContext): unknown }["call"]} HostFunction
  * @typedef {(input: unknown, context: CallContext) => Promise<string>} EncodedFunction
@@ -64,8 +64,9 @@ class HostFunctions {
    */
   addHandler(handler, invocations) {
     const number = this.#add((input, context) => {
-      if (context.step === "statement") return encodedStatement(() => handler(input, context));
-      if (context.step === "agreed") {
+      if (context.step === "own_confirmation")
+        return encodedStatement(() => handler(input, context));
+      if (context.step === "confirmed") {
         return encodedStatement(() => invocations?.approved(context.invocation));
       }
       return handlerAnswerOf(() => handler(input, context));

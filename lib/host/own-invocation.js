@@ -48,7 +48,7 @@ class OwnInvocations {
    * @param {CallContext} context
    */
   async take(input, { step, invocation: key, signal, updateOutput }) {
-    if (step === "statement") return this.#statement(key, input, signal);
+    if (step === "own_confirmation") return this.#statement(key, input, signal);
     const { invocation } = this.#kept.get(key) ?? (await this.#make(key, input));
     return invocation.execute(signal, updateOutput);
   }

@@ -1,5 +1,13 @@
-//! The words that every other crate uses: errors, accesses, kinds of tools, and how paths and text
-//! are shown to people.
+//! The types that every other crate uses: errors, accesses, kinds of tools, and how paths and text are
+//! shown to people.
+//!
+//! It must not know sessions, policy or any other crate of the workspace. Its only I/O is opening regular
+//! files ([`regular_file`]).
+//!
+//! The invariant: a text that was made for people ([`shown_path`], [`shown_text`], [`visible`]) contains no
+//! character that controls a terminal or disguises other characters.
+//!
+//! Start at [`ToolSpec`], which describes a tool, and [`ToolError`].
 
 mod access;
 mod catalogue;

@@ -1,5 +1,5 @@
-//! Finds the descendants of a process in `/proc`. Sends signals to processes, and never to another
-//! process that got the same id..
+//! Finds the descendants of a process in `/proc`, and signals processes. A signal never reaches another
+//! process that got the same id later.
 
 use std::{collections::HashSet, fs, hash::BuildHasher};
 

@@ -1,4 +1,12 @@
-//! The messages between a host and its supervisor, and the plan of a sandbox.
+//! The messages between a host and its supervisor, the plan of a sandbox, and how both find processes.
+//!
+//! The host uses it in an async runtime, the supervisor in a small program that forks. So it must not know
+//! tokio, JSON, policy or any other crate of the workspace.
+//!
+//! The invariant: decoding returns exactly what was encoded, and truncated bytes are rejected. Host and
+//! supervisor have the same version: [`HELLO`] detects another one.
+//!
+//! Start at [`CommandRequest`] and [`KeeperMessage`], then [`SandboxPlan`].
 
 mod descendants;
 mod placeholder;

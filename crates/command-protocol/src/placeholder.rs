@@ -1,6 +1,5 @@
 //! The mark of a placeholder: an empty file or directory at a path that a command must not create,
-//! with a modification time that no real file has. The host and the supervisor both compile this
-//! file.
+//! with a modification time that no real file has. The supervisor makes it, and the host recognises it.
 
 /// The modification time of a placeholder, in seconds: long before there were computers.
 pub const PLACEHOLDER_SECONDS: i64 = -1_234_567_891;

@@ -1,5 +1,4 @@
-//! Encodes a [`SandboxPlan`] as bytes. The host and the supervisor both compile this file, so it
-//! uses only the plan.
+//! Encodes a [`SandboxPlan`] as bytes, for the file in memory that the host sends with a request.
 
 use std::{
     ffi::OsString,

@@ -1,5 +1,4 @@
-//! The messages between the host and the supervisor. Both compile this file, so it uses only what
-//! the two share.
+//! The messages between the host and the supervisor.
 //!
 //! The host sends a [`CommandRequest`] together with descriptors: a connection for this command
 //! alone, the pipe for its output, the plan of its sandbox if it has one, and for a helper also

@@ -1,5 +1,4 @@
-//! The plan of a command's sandbox. The host and the supervisor both compile this file, so it uses
-//! nothing else.
+//! The plan of a command's sandbox: paths and numbers. The host makes it, and the supervisor applies it.
 
 use std::path::PathBuf;
 

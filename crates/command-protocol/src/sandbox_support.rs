@@ -1,5 +1,5 @@
-//! The sandbox features of a machine, as the supervisor detects them when it starts. The host and
-//! the supervisor both compile this file, so it uses only the plan.
+//! The sandbox features of a machine, as the supervisor detects them when it starts and
+//! reports them to the host.
 
 use crate::sandbox_plan::SandboxLevel;
 

@@ -1,5 +1,4 @@
-//! The arguments with which a shell runs a text. The host and its supervisor both compile this
-//! file.
+//! The arguments with which a shell runs a text. They are the same with and without a supervisor.
 
 /// The arguments of a shell that runs a text, starting with its own name. A shell prefixes its
 /// messages with `$0`, so that is the name again. The caller appends the positional parameters,

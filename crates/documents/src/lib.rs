@@ -1,4 +1,10 @@
-//! Documents as text: PDFs, notebooks, images, and text files by pages.
+//! Reads files for a model: text by pages, PDFs, notebooks and images.
+//!
+//! It must not know tools, policy or sessions.
+//!
+//! The invariant: reading takes limited time and memory, even for a file that was made to use up both.
+//!
+//! Start at [`read_document`], which chooses the reader by the content of the file.
 
 mod image;
 mod notebook;

@@ -1,5 +1,12 @@
-//! The files of a workspace: which paths are inside it, how text is read and decoded, and how a
-//! file is changed without tearing it.
+//! The files of a workspace: which paths are inside it, how text is read and decoded, and how a file is
+//! changed so that a crash leaves the old or the new content.
+//!
+//! It must not know tools, policy or sessions. What policy hides is passed in as a [`Visibility`].
+//!
+//! The invariant: a path is resolved once, to a [`WorkspacePath`] below one of the [`Roots`], and the file is
+//! opened by the resolved path. On Linux, replacing a directory with a link in between has no effect.
+//!
+//! Start at [`Roots`] for paths, and at [`read_for_edit`] and [`write_atomically`] for changes.
 
 mod atomic;
 mod diff;

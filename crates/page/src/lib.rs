@@ -2,13 +2,13 @@
 //!
 //! `tokenizer` splits the page into tags and text, and `nesting` turns these into balanced elements. `writer`
 //! writes them as Markdown or plain text. For a selector, `tree` first collects the elements, and `selection`
-//! chooses among them.
+//! chooses among them. This crate must not know tools, policy, sessions or connections.
 //!
-//! Nothing here is recursive, and everything takes time and memory proportional to the page. This is why no
-//! HTML library is used: those need many seconds or overflow the stack for a page with 40,000 nested tags or
-//! 200,000 attributes, and a stack overflow ends the host process.
+//! The invariant: nothing is recursive, and everything takes time and memory proportional to the page. This
+//! is why no HTML library is used: those need many seconds or overflow the stack for a page with 40,000
+//! nested tags or 200,000 attributes, and a stack overflow ends the host process.
 //!
-//! This module must not know tools, policy, sessions or connections.
+//! Start at [`page_text`].
 
 mod attributes;
 mod character_references;

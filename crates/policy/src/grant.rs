@@ -48,7 +48,7 @@ pub(super) fn narrowest(question: &Question, sources: &PolicySources) -> Option<
     if rules.is_empty() { Some(vec![question.tool.to_owned()]) } else { Some(rules) }
 }
 
-/// True for a rule of [`narrowest`] with a path relative to the project. In another project it would mean
+/// True for a rule of `narrowest` with a path relative to the project. In another project it would mean
 /// another file.
 pub fn is_about_project(rule: &str) -> bool {
     rule.contains("(./")

@@ -1,24 +1,19 @@
-//! Decides whether a call may run. Policy does no I/O and does not wait, and the same question always gets
-//! the same answer.
+//! Decides whether a call may run.
 //!
-//! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`]
-//! answers with a [`PolicyVerdict`]. Every part of the call (each path, each host, and each simple command of
-//! a command line) is judged, and the strictest answer counts:
+//! A call is a [`Question`]: a tool, its input, and everything it will touch. The [`PolicyEngine`] answers
+//! with a [`PolicyVerdict`]. Every part of the call (each path, each host, and each simple command of a
+//! command line) is judged, and the strictest answer counts:
 //!
 //! 1. A rule that denies, whichever layer it comes from.
 //! 2. A rule that asks, or a limit that may apply to something that is only known while a command runs.
 //! 3. A rule that allows. It must certainly match: no rule allows a command that is not understood.
 //! 4. The default action, or else the permission mode.
 //!
-//! The order of rules does not matter. A rule for `*` yields to a rule for the tool. `Bash` also means the
-//! same tool in other sets, `Edit(src/**)` applies to every tool that edits, and `Read(.env)` as a limit
-//! applies to every way to read the file. Rule objects mean the same as rules as text: a condition on paths,
-//! commands or hosts is the pattern of the rule.
+//! It must not know a particular tool: [`PolicySources::tools`] maps the names in rules to tools.
 //!
-//! This module names no tool. A call carries the kind of its tool ([`Question::kind`]), and
-//! [`PolicySources::tools`] maps the names in rules to tools.
+//! The invariant: the same question always has the same answer. Policy does no I/O and does not wait.
 //!
-//! The pipeline asks the [`CurrentPolicy`] for the policy of the session, and acts on a [`Decision`].
+//! Start at [`PolicyEngine`], then `judge`. The pipeline asks the [`CurrentPolicy`] of a session.
 
 mod action;
 mod command_pattern;

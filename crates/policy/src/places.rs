@@ -71,7 +71,7 @@ impl PolicyPlaces {
             || self.protected.iter().any(|it| path.starts_with(it))
     }
 
-    /// [`Self::is_protected`] for callers outside of policy.
+    /// `is_protected` for callers outside of policy.
     pub fn is_protected_place(&self, path: &Path) -> bool {
         self.is_protected(path)
     }

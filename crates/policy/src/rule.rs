@@ -1,4 +1,9 @@
 //! One rule, compiled.
+//!
+//! The order of rules does not matter. A rule for `*` yields to a rule for the tool. `Bash` also means the
+//! same tool in other sets, `Edit(src/**)` applies to every tool that edits, and `Read(.env)` as a limit
+//! applies to every way to read the file. Rule objects mean the same as rules as text: a condition on paths,
+//! commands or hosts is the pattern of the rule.
 
 use std::sync::Arc;
 

@@ -72,7 +72,7 @@ pub struct CommandEnding {
     pub leftovers: u32,
     /// How many processes could not be killed.
     pub survivors: u32,
-    /// True when a process that outlived the shell of a helper could still write to its output.
+    /// True when a process that outlived the shell of a helper could still write to the helper's output.
     pub held_output: bool,
     /// The sandbox limit that it reached, if known.
     pub limit_hit: Option<LimitKind>,

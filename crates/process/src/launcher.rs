@@ -46,8 +46,8 @@ enum LaunchMethod {
     /// Through the supervisor, which hands them to keepers.
     #[cfg(target_os = "linux")]
     Supervisor(SupervisorClient),
-    /// As children of this process, because there is no supervisor. The moment is that of the last
-    /// attempt to start one.
+    /// As children of this process, because there is no supervisor, for this reason. The [`Instant`]
+    /// is when starting one was last tried.
     Direct(NoSupervisor, Instant),
     /// Not at all, because the registry is closed.
     Closed,

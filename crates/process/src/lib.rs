@@ -1,17 +1,16 @@
-//! Runs commands: starts them, collects their output, and makes sure that everything a command
-//! started ends with it.
+//! Runs commands: starts them, collects their output, and ends everything that they started.
 //!
-//! A command is a [`Task`]. It runs in the foreground while a call waits for it, and in the
-//! background otherwise. On Linux the [`TaskManager`] starts it through the supervisor
-//! (`src/supervisor/`), which gives each command a separate process, its keeper, that adopts
-//! everything the command leaves behind. Without a supervisor a command is a child of the host in
-//! its own process group. One thread reads the output of all commands into bounded buffers and
-//! files.
+//! A command is a [`Task`], in the foreground while a call waits for it. On Linux the [`TaskManager`] starts
+//! it through the supervisor (`crates/supervisor`), which gives each command a keeper: a process that adopts
+//! everything the command leaves behind. Without a supervisor a command is a child of the host in its own
+//! process group. An agent in the background is a [`Task`] too, but a function of the host runs it.
 //!
-//! An agent in the background is a [`Task`] too, without a process: a function of the host runs it.
-//! Its output, its end and its stop work as for a command.
+//! It must not know JSON input, policy or the wording of answers.
 //!
-//! Nothing here knows about JSON input, policy or the wording of answers.
+//! The invariant: every process that a command starts ends with it, or the task says why that is not certain
+//! ([`Task::not_contained`]). The output of a command never takes more than a fixed amount of memory.
+//!
+//! Start at [`TaskManager`], then [`Task`] and `reactor`, the thread that reads all output.
 
 mod command_output;
 mod ending;

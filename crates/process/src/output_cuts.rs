@@ -40,8 +40,8 @@ pub enum Rest {
     IsNone,
 }
 
-/// The number of characters in bytes. A character has at most four bytes, so bytes that are not text count as
-/// a quarter of a character each.
+/// The number of characters in the bytes. Bytes that are not text count as a quarter of a character each,
+/// because a character has at most four bytes.
 pub fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|it| is_first_byte(**it)).count().max(bytes.len().div_ceil(4))
 }
@@ -97,7 +97,8 @@ pub fn end(bytes: &[u8], max: usize) -> &[u8] {
     if cut > 0 { from_next_line(within) } else { within }
 }
 
-/// Removes an incomplete line from the beginning, unless it is the only one; of that, an incomplete character.
+/// Removes an incomplete line from the beginning. If it is the only line, removes only an incomplete
+/// character.
 pub fn from_next_line(bytes: &[u8]) -> &[u8] {
     let begin = match memchr::memchr(b'\n', bytes) {
         Some(newline) if newline + 1 < bytes.len() => newline + 1,
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_shown_within_its_bytes_and_ends_with_what_is_whole() {
+    fn a_part_fits_its_limit_and_ends_with_a_whole_line_or_character() {
         let shown = |part: &[u8], rest, max| {
             let (bytes, text) = shown_part(part, rest, max);
             (bytes.len(), text)

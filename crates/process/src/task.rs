@@ -97,7 +97,7 @@ pub struct Task {
     /// The connection to the keeper, until the command has ended.
     #[cfg(unix)]
     connection: Mutex<Option<Arc<std::os::unix::net::UnixStream>>>,
-    /// The proxy of its own network, until it has ended.
+    /// The proxy of the command's network, until the command has ended.
     proxy: Mutex<Option<Box<dyn RunningProxy>>>,
     /// The targets that it was not allowed to reach, each with the reason.
     refused_targets: OnceLock<Vec<(String, String)>>,
@@ -119,7 +119,7 @@ pub(super) struct NewTask {
     /// `None` for a task without a process.
     #[cfg(unix)]
     pub(super) connection: Option<Arc<std::os::unix::net::UnixStream>>,
-    /// The proxy of its own network, if it has one.
+    /// The proxy of the command's network, if it has one.
     pub(super) proxy: Option<Box<dyn RunningProxy>>,
     pub(super) manager: Weak<TaskManager>,
 }

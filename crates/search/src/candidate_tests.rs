@@ -68,7 +68,7 @@ impl KnownFiles {
         })
     }
 
-    /// What a search finds in each file: with what is left of it, and in all of it.
+    /// What a search finds in each file: in the part that the candidates leave, and in the whole file.
     fn search(&self, query: &Query, shape: Shape) -> Searches {
         let need = Need::of(query).unwrap();
         let candidates = self.signatures.candidates(&need);

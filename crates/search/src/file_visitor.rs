@@ -57,7 +57,7 @@ pub(super) struct FileVisitor<'c> {
     /// Whether this visitor visits all files, in the order of the answer.
     in_order: bool,
     counted: RowsBefore,
-    /// What is to be read of the files that an index knows.
+    /// The parts to read of files that an index knows.
     candidates: Option<&'c Candidates>,
 }
 
@@ -82,7 +82,7 @@ impl<'c> FileVisitor<'c> {
         }
     }
 
-    /// What is to be read of a file that a plan knows by this number.
+    /// The part to read of the file that has this number in a plan.
     fn part_of(&self, number: Option<u32>) -> SearchedPart<'c> {
         let known = self.candidates.zip(number.map(EntryNumber::of_plan));
         known.map_or(SearchedPart::Whole, |(candidates, file)| candidates.part_of(file))

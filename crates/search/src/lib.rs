@@ -1,12 +1,16 @@
-//! Searches the content of files with the crates that ripgrep is made of, in this process.
+//! Searches the content of files with the crates that ripgrep is made of, in this process. Also finds and
+//! lists files by name, and keeps the index that makes all of this faster.
 //!
-//! A [`SearchRequest`] says where to search, for what, and how much to show; [`search`] walks the
-//! directories, scans files and gathers the matches. Files with matches are listed newest first,
-//! counts and lines by path. The same request on the same files always gives the same answer,
-//! however many threads were used.
+//! [`search`] walks the directories (`toolwright_walk`), scans files and gathers the matches. Files with
+//! matches are listed newest first, counts and lines by path. With an index, the walk follows a plan of the
+//! files that can match.
 //!
-//! With an index, the walk follows a plan of the files that can match instead of listing directories. All
-//! else is the same, and so is the answer.
+//! It must not know tools, policy, JSON or how an answer is worded.
+//!
+//! The invariant: the same [`SearchRequest`] on the same files always has the same answer, with any number of
+//! threads, with or without an index.
+//!
+//! Start at [`search`], then `file_scanner` for one file, and `index` for the index.
 
 mod answer;
 mod file_scanner;

@@ -1,4 +1,4 @@
-//! What is kept of the matches of a file: whether there is one, how many there are, or the lines.
+//! Collects the matches of a file: whether there is one, how many there are, or the lines.
 
 use std::io;
 
@@ -16,7 +16,7 @@ const MAX_LINE_CHARS: usize = 500;
 /// them.
 const LOOK_AHEAD_BYTES: usize = 128;
 
-/// What receives the matches of a file.
+/// Receives the matches of a file.
 pub(super) trait MatchSink: Sink<Error = io::Error> {
     /// Tells how many lines of the file come before the text that is searched next.
     fn go_to_text(&mut self, _lines_before: u64) {}

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_over_lines_is_told_from_a_wrong_one() {
+    fn a_pattern_that_needs_several_lines_has_its_own_error() {
         let within = Query::new("a\\nb", CaseSensitivity::Sensitive, MatchSpan::Line);
         assert!(matches!(within, Err(QueryError::NeedsLines)));
         for (pattern, all) in [("a\\n|(b\\nc)+", true), ("a|b\\n", false), ("a(b\\n)?", false)] {

@@ -70,7 +70,7 @@ impl SingleFileSearch<'_> {
 }
 
 #[test]
-fn a_pattern_that_takes_its_time_in_one_line_asks_whether_to_go_on() {
+fn a_slow_pattern_checks_for_cancellation_within_one_line() {
     let text = "A".repeat(200_000);
     for (span, shape) in [(MatchSpan::Line, ONLY_MATCHING), (MatchSpan::Lines, Shape::Counts)] {
         let asked = Cell::new(0);
@@ -130,7 +130,7 @@ fn rows_that_are_passed_over_keep_no_text() {
 }
 
 #[test]
-fn why_a_file_is_too_large_is_told_by_how_it_is_searched() {
+fn the_reason_why_a_file_is_too_large_depends_on_the_kind_of_search() {
     let large = b"short\n".repeat(17 * 1024 * 1024 / 6);
     let one_line = vec![b'a'; 17 * 1024 * 1024];
     for (text, span, why) in [

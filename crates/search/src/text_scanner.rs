@@ -43,7 +43,7 @@ impl TextBuffer {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Reads a part of a file: all of it, or what is left of it if the file has become shorter.
+    /// Reads a part of a file: all of it, or less if the file has become shorter.
     fn read(&mut self, file: &mut File, start: u64, bytes: u64) -> io::Result<()> {
         let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
         if self.bytes.len() < wanted {
@@ -63,7 +63,7 @@ impl TextBuffer {
     }
 }
 
-/// Reads at a place of a file, on Unix without going there first, which would be a system call of its own.
+/// Reads at an offset of a file. On Unix this needs no separate system call to seek.
 fn read_at(file: &mut File, into: &mut [u8], at: u64) -> io::Result<usize> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_at(file, into, at);

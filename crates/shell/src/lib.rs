@@ -1,16 +1,17 @@
-//! Reads command lines of bash and similar shells. Nothing here runs commands or decides what may run.
+//! Reads command lines of bash and similar shells. It must not run commands, read files, or decide what may
+//! run.
 //!
-//! A line is read twice. The [`grammar`] of tree-sitter understands nearly all of bash but misreads some of
-//! it. The strict [`lexer`] understands everyday constructs and gives up on the rest. Both return a
+//! A line is read twice. The `grammar` of tree-sitter understands nearly all of bash but misreads some of it.
+//! The strict `lexer` understands everyday constructs and gives up on the rest. Both return a
 //! [`LineReading`]: the words of every simple command, and every redirection, assignment and evaluation, as
 //! spans of the line. A caller that needs certainty compares the two.
 //!
-//! [`Word`] is the value of one word, if it is known before the shell runs. [`ReadingWork`] limits the cost
-//! of reading. [`exit_meaning`] distinguishes results such as "no line matched" from failures.
+//! The invariant: the lexer never returns a reading that it is not certain of, and [`ReadingWork`] limits the
+//! cost of reading any line.
 //!
-//! The supervisor has its own scanner, which determines whether a quote, a bracket or a here-document is
-//! still open at the end of a text. It must handle all of bash, where the lexer gives up, and it is part of a
-//! small program that needs nothing else from here.
+//! The supervisor has its own scanner (`shell_text`): it must handle all of bash, where the lexer gives up.
+//!
+//! Start at [`lex`] and [`Word`], the value of a word if it is known before the shell runs.
 
 mod command;
 mod dialect;

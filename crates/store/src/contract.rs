@@ -37,7 +37,7 @@ pub struct ListRequest {
     pub prefix: String,
     /// The page begins after this key: the key of the previous page's last entry.
     pub after: Option<String>,
-    /// The maximum number of entries. The page has fewer if they would exceed [`MAX_PAGE_BYTES`].
+    /// The maximum number of entries. The page has fewer if they would exceed 8 MiB.
     pub limit: usize,
     /// Whether values are read, or only keys.
     pub with_values: bool,

@@ -1,8 +1,13 @@
-//! Durable values for memory, todos, settings and grants: one interface, and the stores that implement it.
+//! Durable values for memories, todos, settings and grants: one interface, the stores that implement it, and
+//! the values that are kept in them (`state`).
 //!
-//! A store knows keys and text, not their meaning. Every value has a version, and a caller can replace a
-//! value only by naming its current version, so processes that share a store overwrite no change unseen.
-//! Tools use [`Store`], which adds size limits, a timeout and retries after a lost race.
+//! A store knows keys and text, not their meaning. Nothing here may know tools, policy or the text that
+//! models see.
+//!
+//! The invariant: every value has a version, and a caller replaces a value only by naming its current
+//! version. So processes that share a store never overwrite a change that they have not seen.
+//!
+//! Start at [`StoreBackend`], the interface, then [`Store`], which adds limits, a timeout and retries.
 
 mod capacity;
 mod contract;

@@ -22,8 +22,8 @@ use crate::{
     shell_start::{ShellStreams, start_shell},
 };
 
-/// The plan of a sandbox is reported to the supervisor for this many of its commands. Two reports
-/// make the supervisor foresee the plan.
+/// For how many commands of a sandbox its plan is reported to the supervisor. After two reports of
+/// the same plan, the supervisor expects it for the next command.
 const REPORTED_USES: u32 = 2;
 /// How often to try to make a sandbox while files of its plan appear and disappear.
 const MAX_TRIES: usize = 3;

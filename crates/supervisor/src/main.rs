@@ -1,23 +1,18 @@
 //! toolwright-supervisor: runs the commands of a host, and ends them even if the host is killed.
 //!
-//! The host starts the supervisor with a socket as standard input. The supervisor keeps a few
-//! forked processes ready. Each of them receives one command from the socket, runs it, and adopts
-//! every process that the command leaves behind (it is a subreaper, which only Linux has). So all
-//! processes of a command are descendants of this process, its keeper, and cannot escape it. A
-//! keeper has its own connection to the host and does not need the supervisor any more. It ends
-//! with its command. If the command had a sandbox that is empty afterwards, the keeper waits for
-//! another command that needs the same sandbox instead.
+//! The host starts it with a socket as standard input. The supervisor keeps a few forked processes ready.
+//! Each receives one command from the socket and becomes its keeper: it runs the command, and as a subreaper,
+//! which only Linux has, it adopts every process that the command leaves behind. A keeper has its own
+//! connection to the host and continues without the supervisor.
 //!
-//! The supervisor has one thread, no async runtime and no settings, so that forking it is cheap and
-//! safe. Its own environment is empty. It reads the environments of commands from a file, which the
-//! host passes as standard output.
+//! It must not know policy, JSON or the host's settings. It has one thread and no async runtime, so that
+//! forking it is cheap and safe.
 //!
-//! A command with a sandbox in namespaces runs below its own PID 1 (`sandbox/init.rs`), which the
-//! keeper has started. It sees neither the keeper nor the supervisor.
+//! The invariant: every process of a command is a descendant of its keeper until it ends, and a command with
+//! a plan never runs without its sandbox. Commands run as the same user, so they can kill or stop a keeper.
+//! The host then ends their processes itself (`toolwright-process`, `rescue`).
 //!
-//! Other commands run as the same user and may send signals to the supervisor and the keepers. Only
-//! SIGKILL and SIGSTOP have an effect, and only a privileged process can trace them. The host
-//! handles the rest: it resumes stopped processes, and replaces killed ones.
+//! Start at `serve`, the main loop, then `keeper` and `sandbox`.
 
 #[cfg(target_os = "linux")]
 mod descriptor_messages;

@@ -1,7 +1,11 @@
 //! Reads the project's own source files, for tests of rules that the compiler does not check: sizes, names,
-//! wording, and which files may open files. The rules are in `tests/tidy/`.
+//! wording, and which files may open files.
 //!
-//! It looks at lines and parses no Rust.
+//! It must not know Rust's syntax: it looks at lines.
+//!
+//! The invariant: every rule names the file and the line or text that breaks it.
+//!
+//! Start at `tests/tidy/main.rs`, where each file is one kind of rule.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by a panic")]
 

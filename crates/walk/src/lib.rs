@@ -1,8 +1,16 @@
-//! Walks the directories of a workspace on several threads. Ignore rules are applied, and links are not
-//! followed.
+//! Walks the directories of a workspace on several threads, by git's ignore rules. Links are not followed.
 //!
-//! A walk passes the files of a directory in small groups to a [`WalkVisitor`], and the visitor's
-//! results to a [`Gather`]. It does not know what is searched for.
+//! A walk passes the files of a directory in small groups to a [`WalkVisitor`], and the visitor's results to
+//! a [`Gather`]. It must not know policy or what is searched for: it opens only files with ignore rules.
+//!
+//! Why this is not part of `search`: finding files by name, listing a directory, searching text and building
+//! the index all select the same files, but only two of them read text. Here the ignore rules can be tested
+//! without any of that.
+//!
+//! The invariant: which files are visited depends on the rules, the [`Selection`] and the caller's
+//! `Visibility`, never on the number of threads.
+//!
+//! Start at [`DirectoryWalk`], then [`Rules`] and [`Selection`].
 
 mod entry_judge;
 mod listing;

@@ -267,7 +267,7 @@ fn make_fifo(path: &Path) {
 type Plant<'a> = (&'a str, &'a dyn Fn(&Path));
 
 #[test]
-fn rules_that_are_no_regular_files_hold_up_nobody() {
+fn rule_files_that_are_not_regular_files_do_not_block_a_walk() {
     let plants: [Plant<'_>; 9] = [
         (".gitignore", &|root| make_fifo(&root.join(".gitignore"))),
         (".ignore", &|root| make_fifo(&root.join(".ignore"))),

@@ -1,20 +1,19 @@
 //! The web client: fetches pages over http and https within limits, and only from permitted addresses.
 //!
-//! The steps of a fetch:
-//!
 //! 1. [`WebClient::fetch`] checks the cache and waits for its turn (`client`, `cache`, `turns`).
 //! 2. `guard` checks the URL: its scheme, its port, and an address in place of a host name.
 //! 3. `routes` chooses a direct connection or a proxy (`proxy`).
-//! 4. `resolver` looks up the name and returns only addresses that `guard` permits. The connection is made to
-//!    one of these, so a later change of the name's address has no effect.
-//! 5. `redirects` handles a redirect: on the same host it is followed, which starts again at step 2; otherwise
-//!    its target is returned to the caller.
+//! 4. `resolver` looks up the name and returns only addresses that `guard` permits.
+//! 5. `redirects` follows a redirect on the same host from step 2 on, and returns any other to the caller.
 //! 6. `body` reads and decompresses the body within limits (`decompress`); `charset` decodes it to text.
 //!
-//! `command_proxy` gives sandboxed commands network access through the same guard.
+//! `command_proxy` gives sandboxed commands network access through the same guard, and `search` asks search
+//! services. This crate must not know tools or policy.
 //!
-//! The client knows no tools and no policy, and does not interpret bodies: `page` reads HTML, and `search` reads
-//! the JSON of search services.
+//! The invariant: a connection is made only to an address that `guard` has permitted. A later change of the
+//! name's address has no effect.
+//!
+//! Start at [`WebClient::fetch`].
 
 mod address;
 mod allow;

@@ -24,7 +24,7 @@ pub enum NotebookPiece {
     },
 }
 
-/// Renders the cells as text with the images in between, within [`MAX_RENDERED_BYTES`].
+/// Renders the cells as text with the images in between, within `MAX_RENDERED_BYTES`.
 ///
 /// Each cell is `<cell id="…" type="…">source</cell>`, followed by `<output>`, `<error>` or
 /// `<image>` for each output. A tag gets a number if the content contains its closing tag.

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_codes_of_the_fonts_with_codes_of_their_own() {
+    fn symbol_fonts_use_their_built_in_codes() {
         let symbol = SimpleEncoding::of_font(BuiltIn::Symbol);
         assert_eq!(symbol.meaning(b'a'), &CodeMeaning::Text('\u{3b1}'));
         let dingbats = SimpleEncoding::of_font(BuiltIn::Dingbats);

@@ -249,7 +249,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
     // The appender writes one line each time it opens the file, so each file that was still open
     // can have lost one line.
     let lost = count - in_file;
-    assert!(lost <= told, "{lost} of {count} lines are lost, and {told} writes told of it");
+    assert!(lost <= told, "{lost} of {count} lines are lost, and {told} writes reported it");
     assert_eq!(bed.names(), ["file"]);
 }
 

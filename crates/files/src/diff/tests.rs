@@ -34,7 +34,7 @@ fn equal_texts_have_no_diff() {
 }
 
 #[test]
-fn a_missing_final_newline_is_told() {
+fn a_missing_final_newline_is_shown() {
     let shown = diff("a\nb", "a\nb\n");
     assert_eq!(
         shown.text,
@@ -49,7 +49,7 @@ fn a_new_file_and_an_emptied_one_name_line_zero() {
 }
 
 #[test]
-fn what_does_not_fit_is_counted_and_told() {
+fn lines_that_do_not_fit_are_counted_and_reported() {
     let limits = DiffLimits { max_lines: 3, ..DiffLimits::default() };
     let shown = unified_diff("", &numbered(10), "a\nb", &limits);
     assert_eq!(
@@ -73,7 +73,7 @@ fn two_texts_with_nothing_in_common_end_in_time() {
 }
 
 #[test]
-fn changes_far_apart_in_a_large_text_are_told_one_by_one() {
+fn changes_far_apart_in_a_large_text_are_separate_hunks() {
     let old = numbered(60_000);
     let new = old
         .replace("line 2\n", "line two\n")

@@ -64,7 +64,7 @@ fn an_exact_target_is_found_with_its_lines() {
 }
 
 #[test]
-fn places_that_overlap_are_all_told_when_one_is_to_be_chosen() {
+fn overlapping_matches_are_all_returned_when_one_must_be_chosen() {
     assert_eq!(starts_with_overlaps("}\n}\n}\n", "}\n}\n"), ("exact", vec![1, 2]));
     assert_eq!(starts_with_overlaps("}\n}\n", "}\n}\n"), ("exact", vec![1]));
     assert_eq!(starts_with_overlaps("a\na\na\na\nb\na\na", "a\na"), ("exact", vec![1, 2, 3, 6]));
@@ -78,7 +78,7 @@ fn places_that_overlap_are_all_told_when_one_is_to_be_chosen() {
 }
 
 #[test]
-fn a_target_that_is_nearly_everywhere_and_one_nobody_waits_for_are_given_up() {
+fn a_search_with_too_many_matches_or_a_cancelled_one_is_given_up() {
     let everywhere = "a".repeat(MAX_HITS + 1);
     let find =
         |overlaps, cancelled: bool| super::find_target(&everywhere, "a", overlaps, &|| cancelled);

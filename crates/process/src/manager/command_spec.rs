@@ -89,7 +89,7 @@ pub struct CommandSpec {
     pub session_id: String,
     /// Whether a call waits for it.
     pub run_mode: RunMode,
-    /// True to also queue its output for [`Task::take_waiting`] as it arrives.
+    /// True to also queue its output for `Task::take_waiting` as it arrives.
     pub is_streamed: bool,
     /// The plan of its sandbox. `None` to run it without one.
     pub sandbox: Option<Arc<SandboxPlan>>,

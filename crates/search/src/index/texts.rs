@@ -1,6 +1,6 @@
 //! Reads a file for the index and cuts it into texts, which end at the end of a line.
 //!
-//! This follows how a file is searched (`search/file_scanner.rs`): a search ends at the first NUL
+//! This follows how a file is searched (`file_scanner.rs`): a search ends at the first NUL
 //! byte, skips a byte order mark, and decodes a file whose mark is not that of UTF-8.
 
 use std::{

@@ -94,7 +94,7 @@ impl Database {
             && (self.log.is_none() || FileNumber::of(&self.files.log()) == self.log)
     }
 
-    /// The same for the database without its log. Another program may remove the log: it does so when it
+    /// Like [`Self::is_in_place`], but without checking the log. Another program removes the log when it
     /// believes that it is the last to use the store and has moved everything into the database. Older
     /// versions of SQLite can be wrong about this, because a process loses its locks on a file when it also
     /// opens and closes the file outside SQLite.

@@ -135,7 +135,6 @@ fn group_directory(group: &str, mounts: &str) -> Option<PathBuf> {
     })
 }
 
-// Run by `tests/core/command_groups.rs`, because this binary is not built for tests.
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {

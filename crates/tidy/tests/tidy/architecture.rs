@@ -1,24 +1,26 @@
 //! ARCHITECTURE.md names functions that exist, for each kind of call that it has to explain.
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, ffi::OsStr, fs, path::Path};
 
 use toolwright_tidy::project;
 
 /// A path and a function that the document names side by side: `` `path` `function` ``.
 fn named_functions(document: &str) -> BTreeSet<(&str, &str)> {
-    let is_source = |it: &&str| [".rs", ".js", ".mjs"].iter().any(|end| it.ends_with(end));
+    let is_source = |path: &str| [".rs", ".js", ".mjs"].iter().any(|end| path.ends_with(end));
     let pairs = document.lines().flat_map(|line| {
         let parts: Vec<&str> = line.split('`').collect();
-        // The odd parts are between backticks.
-        let pairs = parts.windows(3).enumerate().filter(|(at, it)| at % 2 == 1 && it[1] == " ");
-        pairs.map(|(_, it)| (it[0], it[2])).collect::<Vec<_>>()
+        let pairs = parts.windows(3).filter_map(|it| match *it {
+            [path, " ", name] if is_source(path) => Some((path, name)),
+            _ => None,
+        });
+        pairs.collect::<Vec<_>>()
     });
-    pairs.filter(|(path, _)| is_source(path)).collect()
+    pairs.collect()
 }
 
 fn has_function(text: &str, path: &str, name: &str) -> bool {
     let name = name.rsplit("::").next().unwrap();
-    if !path.ends_with(".rs") {
+    if Path::new(path).extension() != Some(OsStr::new("rs")) {
         let declares = |it: &str| format!("{it}{name}(");
         return ["function ", "  ", "async ", "#"].iter().any(|it| text.contains(&declares(it)))
             || text.contains(&format!("const {name} ="));

@@ -1,4 +1,4 @@
-//! Comments and documents are in plain English: in the words that programmers use.
+//! Comments, documents and names of tests are in plain English: in the words that programmers use.
 
 use toolwright_tidy::{SourceFile, all_rust_files, files_below, project};
 
@@ -16,6 +16,13 @@ const UNPLAIN: [(&str, &str); 12] = [
     ("go on", "continue"),
     ("as far as", "if, where, up to"),
     ("word of", "a report, a message, news"),
+];
+
+/// Words that names of functions and titles of tests must not have either. In a comment they can be right.
+const UNPLAIN_IN_NAMES: [(&str, &str); 3] = [
+    ("told", "reported, shown, named"),
+    ("door", "entry point, transport, endpoint"),
+    ("doors", "entry points, transports, endpoints"),
 ];
 
 /// Sentences in which a word is right.
@@ -53,6 +60,55 @@ fn paragraphs(file: &SourceFile) -> Vec<String> {
     paragraphs.map(|it| it.replace('\n', " ").to_lowercase()).collect()
 }
 
+/// The names of a Rust file's functions, as words. Names of tests are sentences.
+fn function_names(file: &SourceFile) -> Vec<String> {
+    let name = |line: &str| {
+        let (_, after) = line.split_once("fn ").filter(|(before, _)| !before.contains("//"))?;
+        Some(after.split(|it: char| !it.is_alphanumeric() && it != '_').next()?.replace('_', " "))
+    };
+    file.text.lines().filter_map(name).collect()
+}
+
+/// The titles in a file of JavaScript tests: the first argument of `test`, `it` and `describe`, also after
+/// `.each(…)` and the like.
+fn titles(file: &SourceFile) -> Vec<String> {
+    let starts = ["test", "it", "describe"].into_iter().flat_map(|function| {
+        file.text.match_indices(function).filter_map(move |(at, _)| {
+            let before = file.text[..at].chars().next_back();
+            let is_whole =
+                !before.is_some_and(|it| it.is_alphanumeric() || "_.$-/\"'`".contains(it));
+            is_whole.then_some(&file.text[at + function.len()..])
+        })
+    });
+    starts.filter_map(title).collect()
+}
+
+/// The title of a test, from the text that follows the name of the function.
+fn title(mut text: &str) -> Option<String> {
+    while let Some(member) = text.strip_prefix('.') {
+        text = member.trim_start_matches(|it: char| it.is_alphanumeric());
+    }
+    let arguments = text.strip_prefix('(')?;
+    let quoted = |it: &str| {
+        let it = it.trim_start();
+        let quote = it.chars().next().filter(|it| "\"'`".contains(*it))?;
+        it[1..].split(quote).next().map(str::to_lowercase)
+    };
+    quoted(arguments).or_else(|| {
+        // The arguments of `.each(…)`. A bracket in a string only makes the title unknown.
+        let mut depth = 1_usize;
+        let end = arguments.find(|it| {
+            depth = match it {
+                '(' => depth + 1,
+                ')' => depth - 1,
+                _ => depth,
+            };
+            depth == 0
+        })?;
+        quoted(arguments[end + 1..].strip_prefix('(')?)
+    })
+}
+
 fn has_phrase(text: &str, phrase: &str) -> bool {
     let is_part = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
     text.match_indices(phrase).any(|(at, _)| {
@@ -61,17 +117,81 @@ fn has_phrase(text: &str, phrase: &str) -> bool {
     })
 }
 
+/// True if no noun follows, unlike in "the output of its own session".
+fn has_bare_own(text: &str) -> bool {
+    ["of its own", "of their own"].iter().flat_map(|it| text.split(it).skip(1)).any(|after| {
+        let noun = after.trim_start().chars().next();
+        !noun.is_some_and(|it| it.is_alphanumeric() || it == '`' || it == '_')
+    })
+}
+
+/// True for `what is`, one word and `of`, also with `to be` before the word.
+fn has_what_of(text: &str) -> bool {
+    let is_mark = |it: char| !it.is_alphanumeric();
+    let words: Vec<&str> = text.split_whitespace().map(|it| it.trim_matches(is_mark)).collect();
+    (0..words.len()).any(|at| match words[at..] {
+        ["what", "is" | "are" | "was" | "were", "to", "be", _, "of", ..] => true,
+        ["what", "is" | "are" | "was" | "were", _, "of", ..] => true,
+        _ => false,
+    })
+}
+
+/// The phrases of a text that are not plain, each with what to write instead.
+fn unplain(text: &str) -> Vec<(&'static str, &'static str)> {
+    let mut found: Vec<_> =
+        UNPLAIN.into_iter().filter(|(phrase, _)| has_phrase(text, phrase)).collect();
+    if has_bare_own(text) {
+        found.push(("of its own", "separate, its own …"));
+    }
+    if has_what_of(text) {
+        found.push(("what is … of", "name the thing: the part, the rest, the state"));
+    }
+    found
+}
+
+fn report(
+    file: &SourceFile,
+    text: &str,
+    phrases: Vec<(&'static str, &'static str)>,
+    found: &mut Vec<String>,
+) {
+    let is_reviewed = |(path, sentence): &(&str, &str)| {
+        file.path == *path && text.contains(&sentence.to_lowercase())
+    };
+    if !REVIEWED.iter().any(is_reviewed) {
+        let text = text.trim();
+        found.extend(
+            phrases
+                .into_iter()
+                .map(|(phrase, instead)| format!("{}: `{phrase}` ({instead}): {text}", file.path)),
+        );
+    }
+}
+
 fn check(file: &SourceFile, texts: Vec<String>, found: &mut Vec<String>) {
     for text in texts {
-        for (phrase, instead) in UNPLAIN {
-            let is_reviewed = |(path, sentence): &(&str, &str)| {
-                file.path == *path && text.contains(&sentence.to_lowercase())
-            };
-            if has_phrase(&text, phrase) && !REVIEWED.iter().any(is_reviewed) {
-                found.push(format!("{}: `{phrase}` ({instead}): {}", file.path, text.trim()));
-            }
-        }
+        report(file, &text, unplain(&text), found);
     }
+}
+
+fn check_names(file: &SourceFile, names: Vec<String>, found: &mut Vec<String>) {
+    for name in names {
+        let mut phrases = unplain(&name);
+        phrases.extend(UNPLAIN_IN_NAMES.into_iter().filter(|(it, _)| has_phrase(&name, it)));
+        report(file, &name, phrases, found);
+    }
+}
+
+#[test]
+fn phrases_are_recognized() {
+    assert!(has_bare_own("a file of its own, with a lock") && has_bare_own("a line of their own"));
+    assert!(!has_bare_own("the output of its own session"));
+    assert!(has_what_of("returns what is kept of it") && has_what_of("what was left of a file"));
+    assert!(has_what_of("what is to be read of a file"));
+    assert!(!has_what_of("what is wrong with it") && !has_what_of("what is printed for most of"));
+    let text = "test('one', x); describe.each([f(1)])(\n  \"two\", x); it.skipIf(no)(`three`, x);";
+    let file = SourceFile { path: String::new(), text: text.to_owned() };
+    assert_eq!(titles(&file), ["one", "three", "two"]);
 }
 
 #[test]
@@ -99,5 +219,23 @@ fn comments_and_documents_are_plain() {
         let texts = paragraphs(&file);
         check(&file, texts, &mut found);
     }
+    assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
+}
+
+#[test]
+fn names_of_functions_and_tests_are_plain() {
+    let mut found = Vec::new();
+    for file in all_rust_files() {
+        check_names(&file, function_names(&file), &mut found);
+    }
+    let mut count = 0;
+    for folder in ["__test__", "e2e"] {
+        for file in files_below(folder, &["ts", "mts", "mjs"]) {
+            let titles = titles(&file);
+            count += titles.len();
+            check_names(&file, titles, &mut found);
+        }
+    }
+    assert!(count > 1_000, "only {count} titles of tests were found");
     assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
 }
