@@ -255,7 +255,7 @@ impl Teams {
     }
 
     /// Deletes the team that a session leads, if any. For a session that cannot do it itself any more.
-    pub fn end_led_by(&self, session: &str) {
+    pub(crate) fn end_led_by(&self, session: &str) {
         let mut roster = self.roster.lock();
         let led = roster.seats.get(session).filter(|it| it.member == LEAD_NAME);
         if let Some(team) = led.map(|it| it.team.clone()) {
@@ -277,7 +277,7 @@ impl Teams {
 
     /// Takes unread messages to a session, starting with the oldest, while `is_wanted` returns true.
     /// Takes none if the session has a reader. Also returns how many are left.
-    pub fn take_unread(
+    pub(crate) fn take_unread(
         &self,
         session: &str,
         is_wanted: impl FnMut(&TeamMessage) -> bool,
