@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type CallResult, createToolRegistry } from "../support/unasked";
 import { Random } from "../support/random.js";
 import { type GrepQuestion as Input, grepQuestion } from "../support/search-questions.js";
-import { countsOf, filesOf, partlySearchedOf, ripgrep, rowsOf } from "../support/ripgrep.js";
+import { countsOf, filesOf, partlySearched, ripgrep, rowsOf } from "../support/ripgrep.js";
 import { type Tree, plantTree } from "../support/search-trees.js";
 import { useWorkspace } from "../support/workspace.js";
 
@@ -103,18 +103,20 @@ const SAME = { error: undefined, ours: [], theirs: [], more: 0 };
 const NAMED = 5;
 
 /** The rows around the first difference; all of them would fill the screen. */
-function compared(input: Input, result: CallResult, output: Buffer, root: string) {
+function compared(input: Input, result: CallResult, args: string[], root: string) {
   const { error } = result;
   if (error) return { ...SAME, error };
   const answer = result.structuredContent as unknown as Answer;
   const found = ours(input, answer);
+  const output = ripgrep(root, args);
   const expected = theirs(input, output);
   // An answer that is too long contains the first rows, and then there must be more.
   const cut = !answer.complete && found.length < expected.length;
   const wanted = cut ? expected.slice(0, found.length) : expected;
   const at = found.findIndex((row, index) => row !== wanted[index]);
   // Lists and counts report no partly searched file: one match is enough, or the file is not counted.
-  const stopped = input.output_mode === "content" ? partlySearchedOf(output, root) : [];
+  const isContent = input.output_mode === "content";
+  const stopped = isContent ? partlySearched(root, args, rowsOf(output)) : [];
   const partly = answer.skipped?.partly ?? { count: 0, files: [] };
   if (!cut && (answer.complete || partly.count > 0)) {
     const expectedPartly = { count: stopped.length, files: stopped.slice(0, NAMED) };
@@ -146,11 +148,13 @@ describe("the same results as ripgrep", () => {
         const registry = createToolRegistry({ projectPath: root });
         for (let count = 0; count < CASES_PER_TREE && done < CASES; count += 1, done += 1) {
           const input = grepQuestion(random, tree);
-          const output = ripgrep(root, ripgrepArguments(input, tree));
           const result = await registry.call("Grep", input);
           // The input is part of the comparison, so that a failure shows it.
           const about = { case: done, input, repository: tree.repository };
-          const seen = { ...about, ...compared(input, result, output, root) };
+          const seen = {
+            ...about,
+            ...compared(input, result, ripgrepArguments(input, tree), root),
+          };
           expect(seen).toEqual({ ...about, ...SAME });
         }
         await registry.close();
@@ -169,14 +173,34 @@ describe("the same results as ripgrep", () => {
       head_limit: 0,
     };
     const tree = { repository: false, files: ["a.rs"], folders: [], swallowed: new Set<string>() };
-    const output = ripgrep(workspace.root, ripgrepArguments(input, tree));
+    const args = ripgrepArguments(input, tree);
     const registry = createToolRegistry({ projectPath: workspace.root });
     const result = await registry.call("Grep", input);
     await registry.close();
-    expect(compared(input, result, output, workspace.root)).toEqual(SAME);
-    expect(output.toString()).toBe("./a.rs\u00001-before\n");
+    expect(compared(input, result, args, workspace.root)).toEqual(SAME);
+    expect(ripgrep(workspace.root, args).toString()).toBe("./a.rs\u00001-before\n");
     expect((result.structuredContent as unknown as Answer).skipped?.partly?.files).toEqual([
       { file: "a.rs", binaryFrom: before.length },
     ]);
+  });
+
+  // Seed 48011: the searcher looks for binary bytes in the first 64 KiB and in matches.
+  test("matches of only line ends, in a file with a binary byte that no match contains", async () => {
+    workspace.write("a.rs", `before\n\nafter\n${"filler\n".repeat(10_000)}\0bar\n`);
+    const input: Input = {
+      pattern: "\\n\\n",
+      output_mode: "content",
+      multiline: true,
+      "-o": true,
+      "-C": 1,
+      head_limit: 0,
+    };
+    const tree = { repository: false, files: ["a.rs"], folders: [], swallowed: new Set<string>() };
+    const registry = createToolRegistry({ projectPath: workspace.root });
+    const result = await registry.call("Grep", input);
+    await registry.close();
+    const args = ripgrepArguments(input, tree);
+    expect(compared(input, result, args, workspace.root)).toEqual(SAME);
+    expect((result.structuredContent as unknown as Answer).complete).toBe(true);
   });
 });

@@ -1,6 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
 
 /** One row of ripgrep's output. */
@@ -52,28 +50,27 @@ export interface PartlySearched {
   binaryFrom: number;
 }
 
+type JsonEvent =
+  | { type: "end"; data: { path: { text?: string; bytes?: string }; binary_offset: number | null } }
+  | { type: "begin" | "match" | "context" | "summary" };
+
 /**
- * The files that ripgrep stopped searching after it had shown some of their rows, from the output that
- * `rowsOf` reads. ripgrep reports it only if one of the rows is a match. If a match over several lines
- * contains the binary byte, ripgrep shows the context before it and silently drops the match.
+ * The files that ripgrep stopped searching after it had shown some of their rows. `args` are those of the
+ * search that `rows` are from. Only `--json` reports all of them: the plain output has no warning if no
+ * row is a match, as for a match over several lines that contains the binary byte.
  */
-export function partlySearchedOf(output: Buffer, root: string): PartlySearched[] {
-  const warning =
-    /^(?:\.\/)?(.*): WARNING: stopped searching binary file after match \(found "\\0" byte around offset (\d+)\)$/gm;
-  const warned = new Map(
-    [...output.toString("utf8").matchAll(warning)].map(([, file = "", offset]) => [
-      file,
-      Number(offset),
-    ]),
-  );
-  const rows = rowsOf(output);
-  const matching = new Set(rows.flatMap(({ file, context }) => (context ? [] : [file])));
-  return [...new Set(rows.map(({ file }) => file))].flatMap((file) => {
-    if (warned.has(file)) return [{ file, binaryFrom: warned.get(file) as number }];
-    if (matching.has(file)) return [];
-    // With `-o`, matches of only line ends have no row, so their file also has only context.
-    const binaryFrom = readFileSync(join(root, file)).indexOf(0);
-    return binaryFrom < 0 ? [] : [{ file, binaryFrom }];
+export function partlySearched(root: string, args: string[], rows: RipgrepRow[]): PartlySearched[] {
+  const events = ripgrep(root, ["--json", ...args])
+    .toString("utf8")
+    .trimEnd()
+    .split("\n");
+  const shown = new Set(rows.map(({ file }) => file));
+  return events.flatMap((line) => {
+    const event = JSON.parse(line) as JsonEvent;
+    if (event.type !== "end" || event.data.binary_offset === null) return [];
+    const { text, bytes = "" } = event.data.path;
+    const file = (text ?? Buffer.from(bytes, "base64").toString("utf8")).replace(/^\.\//, "");
+    return shown.has(file) ? [{ file, binaryFrom: event.data.binary_offset }] : [];
   });
 }
 
