@@ -9,51 +9,51 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
-/** Ends the calls it was given to. */
+/** Cancels the calls that it was passed to. */
 export declare class CancelHandle {
-  /** A handle that has not been used. */
+  /** A handle that is not cancelled. */
   constructor()
-  /** Ends the calls. */
+  /** Cancels the calls. */
   cancel(): void
 }
 
-/** One client's line. */
+/** The connection of one in-process client. */
 export declare class McpLine {
-  /** Takes one message of the client, as JSON text. A line that is closed takes none. */
+  /** Takes one message of the client, as JSON text. Does nothing on a closed connection. */
   receive(message: string): void
-  /** Ends the line and every call that came over it, and lets go of the way back to the client. */
+  /** Ends the connection and every call that came over it, and releases the client's function. */
   close(): void
 }
 
-/** The answer to a request. What it is made from ends when it is collected. */
+/** The answer to a request. Garbage collection cancels the work behind it. */
 export declare class NativeHttpAnswer {
   /** `{ status, headers, isWhole }` as JSON. */
   head(): string
   /** The whole body, once, if it is in memory. */
   whole(): Uint8Array | null
-  /** Promises the next piece of the body; nothing at its end. */
+  /** Resolves with the next chunk of the body, or with `null` at its end. */
   read(): Promise<Uint8Array | null>
-  /** Ends the answer, and what it is made from. */
+  /** Ends the answer and cancels the work behind it. */
   cancel(): void
 }
 
-/** An open server, which is closed when it is collected. */
+/** An open server. Garbage collection closes it. */
 export declare class NativeHttpServer {
   /** `{ url, origin, host, port, token }` as JSON. */
   facts(): string
-  /** Closes the server. Kept when no connection is left. */
+  /** Closes the server. Resolves once every connection has ended. */
   close(): Promise<void>
 }
 
 /** Answers requests that the host hands over. */
 export declare class NativeHttpService {
-  /** The answer to a request that is refused by its head, whatever its body. */
+  /** Checks the head of a request. Returns the refusal, or `null` if the body should be read. */
   refusal(head: string): NativeHttpAnswer | null
-  /** Answers a request, whose head is JSON; promises the answer. */
+  /** Answers a request, whose head is JSON. Resolves with the answer. */
   answer(head: string, body: Uint8Array | undefined | null, cancel: CancelHandle): Promise<NativeHttpAnswer>
 }
 
-/** The indexes of an environment, which its registries share. */
+/** The indexes that all registries of one JavaScript environment share. */
 export declare class NativeIndexPool {
   /** A pool without indexes. */
   constructor()
@@ -61,190 +61,202 @@ export declare class NativeIndexPool {
 
 /** Carries requests to JavaScript's listeners and their answers back. */
 export declare class NativeMessageBus {
-  /** A bus that reaches nobody yet. */
+  /** A bus without a listener. */
   constructor()
-  /** Has a function hear each event, as JSON; nothing for nobody any more. */
+  /** Sets the function that receives each event as JSON. `null` removes it. */
   listen(notify?: ((event: string) => void) | undefined | null): void
-  /** Asks; promises `{ approved }` as JSON. */
+  /** Sends a confirmation request. Resolves with `{ approved }` as JSON. */
   request(details: string, timeoutMs: number, cancel?: CancelHandle | undefined | null): Promise<string>
-  /** Hands on an answer; false when no request waits for it. */
+  /** Forwards an answer to its request. Returns false when no request waits for it. */
   respond(id: string, answer: string): boolean
-  /** Ends a request as cancelled; false when there is none. */
+  /** Ends a request as cancelled. Returns false when no such request waits. */
   cancel(id: string): boolean
   /** Reports that the host has no listener for a request. Refuses it, unless there is a responder. */
   noListener(id: string): boolean
-  /** Ends a request that nobody could be shown. */
+  /** Refuses a request because its listener failed. */
   fail(id: string, reason: string): boolean
 }
 
-/** A policy engine that stands alone. */
+/** A policy engine without a registry. */
 export declare class NativePolicyEngine {
-  /** Compiles a policy, or throws the text of an error envelope. */
+  /** Compiles a policy. Throws the text of an error envelope. */
   constructor(policy: string, projectPath: string, mode?: string | undefined | null)
-  /** What the policy says of a call, as JSON. */
+  /** What the policy decides for a call, as JSON. */
   evaluate(tool: string, params: string): string
   /** `low`, `medium` or `high`. */
   riskLevel(tool: string): string
-  /** Rules that do not do what they look like, as JSON. */
+  /** Rules that do not do what they seem to do, as JSON. */
   lint(): string
 }
 
-/** The registry and all that stands behind it. */
+/** The native side of a `ToolRegistry`. */
 export declare class NativeRegistry {
-  /** Runs a call; promises its answer as JSON. */
+  /** Runs a call. Resolves with its answer as JSON. */
   call(name: string, input: string, view: AnswerView, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null, bus?: NativeMessageBus | undefined | null): Promise<string>
-  /** Runs the calls of one model turn; promises their results as a JSON array. */
+  /** Runs the calls of one model turn. Resolves with their results as a JSON array. */
   callAll(calls: string, format: string, parallelReads: boolean, options?: string | undefined | null, cancel?: CancelHandle | undefined | null, progress?: ((news: string) => void) | undefined | null): Promise<string>
-  /** Takes back what a call did to files; promises `[{ path, action }]` as JSON. */
+  /** Undoes the file changes of a call. Resolves with `[{ path, action }]` as JSON. */
   undo(toolUseId: string, sessionId?: string | undefined | null): Promise<string>
-  /** What a call would do, whether or not it may: `{ description, locations }` as JSON. */
+  /** Describes what a call would do, without checking policy: `{ description, locations }` as JSON. */
   describe(name: string, input: string, facts?: string | undefined | null): string
   /**
-   * What a person would have to confirm first; promises `{ details }` as JSON, without details where
-   * nobody would be asked, or the error of a call that is denied.
+   * The confirmation that a call would need. Resolves with `{ details }` as JSON, without details
+   * if the call needs no confirmation, or with the error of a call that is denied.
    */
   question(name: string, input: string, facts?: string | undefined | null, cancel?: CancelHandle | undefined | null): Promise<string>
-  /** The routes for requests that the host hands over, or throws the text of an error envelope. */
+  /** Makes the service for requests that the host hands over. Throws the text of an error envelope. */
   httpService(options: string): NativeHttpService
-  /** Opens a server; rejects with the text of an error envelope. */
+  /** Opens a server. Rejects with the text of an error envelope. */
   openServer(options: string): Promise<NativeHttpServer>
-  /** Begins to build the indexes that the host wants to have from the beginning. */
+  /** Starts to build the indexes that the host wants eagerly. */
   beginIndexing(): void
-  /** How the index of each root stands, as JSON. */
+  /** The status of each root's index, as JSON. */
   indexStatus(): string
   /**
-   * Serves an MCP client over the standard streams, which belong to it from then on. Kept when it has gone,
-   * or the registry is closed.
+   * Serves an MCP client over the standard streams, which are reserved for it from then on.
+   * Resolves when the client has gone or the registry is closed.
    */
   serveStdio(): Promise<void>
-  /** Connects the servers of the options; promises `{ errors }` as JSON. */
+  /** Connects to the servers of the options. Resolves with `{ errors }` as JSON. */
   connectMcpServers(): Promise<string>
-  /** Connects a server; promises its status as JSON. */
+  /** Connects to a server. Resolves with its status as JSON. */
   connectMcpServer(name: string, config: string): Promise<string>
-  /** Disconnects a server; promises `{ disconnected }` as JSON, false where there is none of the name. */
+  /**
+   * Disconnects from a server. Resolves with `{ disconnected }` as JSON, which is false if there is
+   * no server of this name.
+   */
   disconnectMcpServer(name: string): Promise<string>
-  /** What every server is at, as JSON. */
+  /** The status of every server, as JSON. */
   mcpServerStatus(): string
-  /** What policy says of a call and why, as JSON. */
+  /** What policy decides for a call and why, as JSON. */
   explain(name: string, input: string, sessionId?: string | undefined | null): string
-  /** Replaces the host's policy. A policy that cannot be used changes nothing. */
+  /** Replaces the host's policy. An invalid policy is refused and changes nothing. */
   setPolicy(policy: string): string
   /** Reads the policy files again. */
   reloadPolicy(): string
   /** Adds rules that allow calls. */
   allow(rules: Array<string>): string
-  /** Changes what happens to calls that no rule decides. */
+  /** Sets the permission mode, which decides calls that match no rule. */
   setPermissionMode(mode: string): string
-  /** Changes that for one session; without a mode, the session follows the registry or its parent again. */
+  /**
+   * Sets the permission mode of one session. Without a mode, the session follows its parent or the
+   * registry again.
+   */
   setSessionMode(sessionId: string, mode?: string | undefined | null): string
-  /** The mode that holds for a session, or for the registry. */
+  /** The permission mode of a session, or of the registry. */
   permissionMode(sessionId?: string | undefined | null): string
-  /** True when a session is not limited to other tools than this one. */
+  /** True unless the session is limited to other tools. */
   offers(tool: string, sessionId?: string | undefined | null): boolean
-  /** Limits a session to tools, from now on. */
+  /** Limits a session to these tools from now on. */
   limitTools(sessionId: string, names: Array<string>): string
-  /** Rules that do not do what they look like, as JSON. */
+  /** Rules that do not do what they seem to do, as JSON. */
   lintPolicy(): string
-  /** Rules that name no tool, as JSON. */
+  /** Rules whose tool does not exist, as JSON. */
   unknownTools(): string
-  /** Switches tools off: no model is told of them, and calls are refused. */
+  /** Disables tools: they are not in the definitions for models, and calls to them are refused. */
   disable(names: Array<string>): string
-  /** Switches tools on, also those that `disallowedTools` names. */
+  /** Enables tools, including those that `disallowedTools` names. */
   enable(names: Array<string>): string
-  /** Builds a registry, or throws the text of an error envelope. */
+  /** Builds a registry. Throws the text of an error envelope. */
   constructor(options: string, host: (what: "call" | "abort" | "letGo" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus, indexes: NativeIndexPool)
-  /** Registers a host's tool, whose handler is the function of a number. Gives `{ id, name }`. */
+  /**
+   * Registers a tool of the host, whose handler is the function with this number. Returns
+   * `{ id, name }` as JSON.
+   */
   register(spec: string, handler: number): string
-  /** Takes the answer of a host tool's handler; false when nobody waits for it any more. */
+  /** Takes the answer of a host tool's handler. Returns false if its call has ended already. */
   hostAnswer(key: number, answer: string): boolean
-  /** Hands on what a host tool's handler tells of its progress. */
+  /** Forwards the progress that a host tool's handler reports. */
   hostProgress(key: number, progress: string): void
-  /** Reads the plugin files and replaces the plugin tools in one step. Kept with the errors as JSON. */
+  /**
+   * Reads the plugin files and replaces the plugin tools in one step. Resolves with the errors as
+   * JSON.
+   */
   loadPlugins(): Promise<string>
-  /** Removes a tool; gives its own name, which may not be the one it was asked by. */
+  /** Removes a tool by its name or an alias. Returns its name. */
   unregister(name: string): string | null
-  /** Removes MCP tools by prefix; gives their names. */
+  /** Removes MCP tools by prefix. Returns their names. */
   unregisterMcpTools(prefix: string): Array<string>
-  /** The registration's id of a name or alias. */
+  /** The id of the registration with this name or alias. */
   lookup(name: string): number | null
-  /** Every name, in order. */
+  /** Every tool name, in order. */
   names(): Array<string>
-  /** How many tools there are. */
+  /** The number of tools. */
   count(): number
   /** One tool's info as JSON. */
   info(name: string): string | null
   /** Every tool's info as JSON. */
   infos(): string
-  /** The tools that are not disabled, in a provider's format. */
+  /** The enabled tools, in a provider's format. */
   definitions(format: string, strict: boolean): string
-  /** True when policy allows a call of the tool of which nothing more is known. */
+  /** True when policy allows a call of this tool before its input is known. */
   isAllowed(name: string, sessionId?: string | undefined | null): boolean
-  /** True when the tool is switched off. */
+  /** True when the tool is disabled. */
   isDisabled(name: string): boolean
   /**
-   * Opens a line for an in-process MCP client; `send` takes the server's messages. Its calls belong to the
-   * given session, or to one of their own.
+   * Connects an in-process MCP client; `send` takes the server's messages. Its calls belong to the
+   * given session, or to a new one.
    */
   openMcpLine(send: (message: string) => void, sessionId?: string | undefined | null): McpLine
-  /** Every task that runs or is remembered, as JSON. */
+  /** Every task that runs or is kept after its end, as JSON. */
   tasks(): string
-  /** How many tasks run. */
+  /** The number of running tasks. */
   runningTasks(): number
-  /** Hands every event of tasks to a listener: those that are kept, then those that come. */
+  /** Passes every task event to a listener: first the kept ones, then the new ones. */
   onTaskEvent(listener: (event: string) => void): void
-  /** Ends every running call; later ones are refused. Kept when every command is gone. */
+  /** Ends every running call and refuses later ones. Resolves once every command has exited. */
   close(): Promise<void>
-  /** Lets go of every function of the host, once every call has ended: none is called after that. */
+  /** Releases every function of the host, once every call has ended. None is called after that. */
   release(): void
-  /** Hands every event of todos, settings and grants to a listener, from now on. */
+  /** Passes every event of todos, settings and grants to a listener from now on. */
   onStateEvent(listener: (event: string) => void): void
-  /** The todos of a conversation; promises `{ todos }` as JSON. */
+  /** The todos of a conversation. Resolves with `{ todos }` as JSON. */
   todos(sessionId?: string | undefined | null): Promise<string>
-  /** The value of a setting; promises `{ value }` as JSON, without a value where it has none. */
+  /** The value of a setting. Resolves with `{ value }` as JSON, or with `{}` if it has none. */
   setting(name: string): Promise<string>
   /** Sets a setting to a value in JSON, or removes its value with `null`. */
   setSetting(name: string, value: string): Promise<string>
-  /** Every setting that is known or was set; promises `{ settings }` as JSON. */
+  /** Every setting that is known or was set. Resolves with `{ settings }` as JSON. */
   settings(): Promise<string>
-  /** What people always allow; promises `{ grants }` as JSON. */
+  /** The grants: the rules that people chose to always allow. Resolves with `{ grants }` as JSON. */
   grants(): Promise<string>
-  /** Takes a grant back; promises `{ forgotten }` as JSON. */
+  /** Revokes a grant. Resolves with `{ forgotten }` as JSON. */
   forgetGrant(rule: string): Promise<string>
-  /** Starts to read the messages to a session. */
+  /** Starts reading the messages to a session. */
   readMessages(sessionId: string): TeamReader
 }
 
 /** Reads the messages to one session. */
 export declare class TeamReader {
-  /** Promises the next message as JSON; nothing once no more can come. */
+  /** Resolves with the next message as JSON, or with `null` once no more can arrive. */
   next(): Promise<string | null>
-  /** Stops reading: whoever waits gets nothing. */
+  /** Stops reading. A waiting `next` resolves with `null`. */
   close(): void
 }
 
-/** The version of this addon; it works with the facade of the very same version alone. */
+/** The version of this addon. It works only with a facade of the same version. */
 export declare function addonVersion(): string
 
-/** How the answer of a call is given. */
+/** The form of a call's answer. */
 export declare enum AnswerView {
-  /** MCP's result, with what we add to it. */
+  /** MCP's result with our own fields. */
   Result = 0,
   /** `llmContent` and `returnDisplay`. */
   Invocation = 1,
-  /** MCP's result, with data only where the host asked for them. */
+  /** MCP's result. `structuredContent` is included only if the host's options ask for it. */
   Handler = 2,
 }
 
-/** Every error type there is. */
+/** Every error type. */
 export declare function errorTypes(): Array<string>
 
-/** Output as a person can safely be shown it. */
+/** Formats output so that it is safe to show to a person. */
 export declare function formatForDisplay(output: string): string
 
-/** Output as a model reads it best. */
+/** Formats output for a model. */
 export declare function formatForModel(output: string): string
 
-/** What this installation finds on its machine, as JSON. */
+/** What this installation finds on the machine (shells, programs, sandbox support), as JSON. */
 export declare function installationFacts(processEnv: string, projectPath: string): string
 
 /** The schema of plugin files, for editors. */
@@ -253,16 +265,16 @@ export declare function pluginSchema(): string
 /** The JSON Schema of the policy file. */
 export declare function policySchema(): string
 
-/** Every tool that comes with the package, as JSON: what types and snapshots are made from. */
+/** Every built-in tool, as JSON. Types and snapshots are generated from it. */
 export declare function toolSpecs(): string
 
-/** Cuts an output; gives `{ content, truncated, omitted? }` as JSON. Zero is no limit. */
+/** Truncates an output. Returns `{ content, truncated, omitted? }` as JSON. Zero means no limit. */
 export declare function truncateOutput(output: string, maxChars: number, maxLines: number): string
 
-/** Checks a plugin file. Gives `{ valid, errors, config? }` as JSON. */
+/** Checks a plugin file. Returns `{ valid, errors, config? }` as JSON. */
 export declare function validatePluginFile(json: string): string
 
-/** Checks the definition of one tool. Gives `{ valid, errors }` as JSON. */
+/** Checks the definition of one tool. Returns `{ valid, errors }` as JSON. */
 export declare function validatePluginTool(json: string): string
 
 /** Does nothing, on the async runtime. */
