@@ -158,7 +158,7 @@ export declare class NativeRegistry {
   /** Enables tools, including those that `disallowedTools` names. */
   enable(names: Array<string>): string
   /** Builds a registry. Throws the text of an error envelope. */
-  constructor(options: string, host: (what: "call" | "abort" | "letGo" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus, indexes: NativeIndexPool)
+  constructor(options: string, host: (what: "call" | "abort" | "release" | "forget", key: number, fn: number, input: string, context: string) => void, bus: NativeMessageBus, indexes: NativeIndexPool)
   /**
    * Registers a tool of the host, whose handler is the function with this number. Returns
    * `{ id, name }` as JSON.

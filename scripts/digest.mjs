@@ -2,18 +2,18 @@
 // remains if the log is cut.
 
 /** Matches lines in which vitest, node:test, cargo, clippy or tsc name a failure. */
-const TELLING =
+const NAMES_FAILURE =
   /^\s*(?:FAIL |×|✖|not ok|error(?:\[|:)|test .* FAILED$|thread .* panicked|\w*Error\b|.*\berror TS\d+)|Unhandled|latest test that/;
 const LINES = 12;
 const LINE_LENGTH = 180;
 const END_LENGTH = 900;
 
 /** The lines that name a failure, each once: at most a dozen. */
-export function telling(output) {
+export function failureLines(output) {
   const lines = new Set(
     output
       .split("\n")
-      .filter((line) => TELLING.test(line))
+      .filter((line) => NAMES_FAILURE.test(line))
       .map((line) => line.trim().slice(0, LINE_LENGTH)),
   );
   const shown = [...lines].slice(0, LINES);
@@ -23,5 +23,5 @@ export function telling(output) {
 
 /** The lines that name a failure, and the end of the output: about 3,000 characters at most. */
 export function digest(output) {
-  return `${telling(output)}\n…\n${output.trimEnd().slice(-END_LENGTH)}`;
+  return `${failureLines(output)}\n…\n${output.trimEnd().slice(-END_LENGTH)}`;
 }

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { bunPath, root, seconds } from "./command.mjs";
-import { telling } from "./digest.mjs";
+import { failureLines } from "./digest.mjs";
 import { failures, vitestReport } from "./vitest-runs.mjs";
 
 const HELP = `Usage: npm run test:repeat -- [options] [file…]
@@ -90,7 +90,7 @@ async function repeat(runs, args, deadline) {
     const failed = report ? failures(report) : [];
     // An error outside of any test is only in the output.
     if (error && failed.length === 0)
-      failed.push({ file: "vitest", test: error.message, error: telling(error.output ?? "") });
+      failed.push({ file: "vitest", test: error.message, error: failureLines(error.output ?? "") });
     made.push({ name, failed });
     const took = seconds(Date.now() - started);
     const passed = report ? `${report.numPassedTests} passed, ` : "";

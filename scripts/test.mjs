@@ -7,7 +7,7 @@ import { obtainChromium } from "./chromium.mjs";
 import { bunPath, root, run, runTool, seconds } from "./command.mjs";
 import { conformance } from "./conformance.mjs";
 import { checkCrates } from "./crates.mjs";
-import { digest, telling } from "./digest.mjs";
+import { digest, failureLines } from "./digest.mjs";
 import { checkGenerated, writeGenerated } from "./generate.mjs";
 import { otherNodes, otherNodesRunHere } from "./node-versions.mjs";
 import { obtainServers } from "./server-programs.mjs";
@@ -211,7 +211,7 @@ function summarize(results) {
   for (const what of results.flatMap(({ leftOut }) => leftOut)) console.log(`\nLEFT OUT: ${what}`);
   if (failed.length === 0) return showSlowest(results);
   const names = failed.map(({ name }) => name).join(",");
-  for (const { error } of failed) console.log(telling(error.output ?? error.message));
+  for (const { error } of failed) console.log(failureLines(error.output ?? error.message));
   console.error(
     `\n${failed.length} of ${results.length} steps failed; run them again with: npm test -- --only ${names}`,
   );

@@ -124,7 +124,7 @@ impl HostFunction for NumberedFunction {
     }
 
     fn release_key(&self, key: u32, outcome: &str) {
-        self.calls.send("letGo", key, self.number, outcome.to_owned(), String::new());
+        self.calls.send("release", key, self.number, outcome.to_owned(), String::new());
     }
 }
 

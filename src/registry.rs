@@ -44,7 +44,7 @@ impl NativeRegistry {
         env: Env,
         options: String,
         #[napi(
-            ts_arg_type = "(what: \"call\" | \"abort\" | \"letGo\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
+            ts_arg_type = "(what: \"call\" | \"abort\" | \"release\" | \"forget\", key: number, fn: number, input: string, context: string) => void"
         )]
         host: HostListener,
         bus: &NativeMessageBus,

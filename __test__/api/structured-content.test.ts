@@ -157,7 +157,7 @@ describe("over MCP", () => {
     const keepsBack = { hooks: [async () => ({ suppressOutput: true })] };
     for (const [options, said] of [
       [{ limits: { maxResultBytes: 1_024 } }, /result cut: .*structured content are left out/s],
-      [{ hooks: { PostToolUse: [keepsBack] } }, /a hook keeps this output from you/],
+      [{ hooks: { PostToolUse: [keepsBack] } }, /a hook hides this output/],
     ] as const) {
       const registry = registryWith({ structuredContent: true, ...options });
       workspace.write("long.txt", "needle in a haystack of lines\n".repeat(60));

@@ -304,7 +304,7 @@ describe("a server that is started", () => {
     expect(died.error).toEqual({
       type: "McpServerError",
       message:
-        "MCP server `peer` broke off during the call: it ended with exit code 7; the end of its errors: peer is ready the disk is full; whether the call had an effect is not known",
+        "MCP server `peer` disconnected during the call: it ended with exit code 7; the end of its errors: peer is ready the disk is full; whether the call had an effect is not known",
     });
     await serverThat(registry, ({ state }) => state === "connected");
     expect(await text(registry, "pid")).not.toBe(pid);

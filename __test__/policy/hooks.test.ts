@@ -137,7 +137,7 @@ describe("hooks", () => {
   test("output can be withheld from the model", async () => {
     const registry = registryOf({ PostToolUse: [() => ({ suppressOutput: true })] });
     expect(await echo(registry, "secret")).toEqual({
-      content: [{ type: "text", text: "[a hook keeps this output from you]" }],
+      content: [{ type: "text", text: "[a hook hides this output]" }],
     });
   });
 

@@ -27,7 +27,7 @@ class CallProgress {
   }
 
   /** @param {ToolProgress} news */
-  hear(news) {
+  show(news) {
     if (news.type === "output") {
       this.#note(news.text);
       this.#err.write(this.#err.isTerminal ? escaped(news.text) : news.text);

@@ -65,11 +65,11 @@ async function call(registry, name, input, { values, terminal, signal }) {
   const progress = values.quiet ? undefined : new CallProgress(terminal.err);
   const onProgress =
     progress &&
-    ((/** @type {import("../types/options").ToolProgress} */ news) => progress.hear(news));
+    ((/** @type {import("../types/options").ToolProgress} */ news) => progress.show(news));
   const result = await registry.call(name, input, { signal, onProgress });
   if (values.output === "json") terminal.out.json(result);
   else printResult(result, terminal, progress);
-  tellTasks(registry, terminal.err);
+  printTaskEvents(registry, terminal.err);
   return result.isError ? 1 : 0;
 }
 
@@ -79,7 +79,7 @@ async function call(registry, name, input, { values, terminal, signal }) {
  * @param {ToolRegistry} registry
  * @param {Output} err
  */
-function tellTasks(registry, err) {
+function printTaskEvents(registry, err) {
   const running = registry.tasks().filter(({ state }) => state === "running");
   if (running.length === 0) return;
   const what = running.map(({ id }) => id).join(", ");

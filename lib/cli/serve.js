@@ -21,7 +21,7 @@ async function run({ values, terminal }) {
   await interruptible((signal) =>
     withRegistry(values, terminal, options, async (registry) => {
       const server = await registry.serve(address);
-      tell(server, values, terminal);
+      printAddress(server, values, terminal);
       await aborted(signal);
       // The terminal shows `^C` in the current line.
       if (terminal.err.isTerminal) terminal.err.line("\nstopped");
@@ -52,7 +52,7 @@ function addressOf({ port, host, token = process.env.TOOLWRIGHT_TOKEN, ...values
  * @param {Values} values
  * @param {Terminal} terminal
  */
-function tell(server, values, { out, err }) {
+function printAddress(server, values, { out, err }) {
   const { url, origin, host, port, token, mcpToken } = server;
   // A client of MCP gets a token that opens nothing else: it must not approve its own calls.
   const mcp = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${mcpToken}` } };

@@ -180,7 +180,7 @@ class SdkAgent {
     try {
       for await (const message of messages) {
         if (typeof message.session_id === "string") this.#id = message.session_id;
-        if (message.type === "assistant") this.#hear(message.message?.content);
+        if (message.type === "assistant") this.#receive(message.message?.content);
         if (message.type === "result") result = message;
       }
     } catch (error) {
@@ -243,7 +243,7 @@ class SdkAgent {
   }
 
   /** @param {SdkBlock[] | undefined} content */
-  #hear(content) {
+  #receive(content) {
     if (this.#text !== "") this.#context.updateOutput(`${this.#text}\n`);
     this.#text = "";
     for (const block of Array.isArray(content) ? content : []) {

@@ -46,7 +46,7 @@ class HostFunctions {
 
   /** The one callback that the addon holds; all other functions are called through it. */
   listener() {
-    return weakly(this, HostFunctions.#hear);
+    return weakly(this, HostFunctions.#receive);
   }
 
   /**
@@ -111,16 +111,16 @@ class HostFunctions {
 
   /**
    * @param {HostFunctions} functions
-   * @param {"call" | "abort" | "letGo" | "forget"} what
+   * @param {"call" | "abort" | "release" | "forget"} what
    * @param {number} key
    * @param {number} number
    * @param {string} inputJson
    * @param {string} contextJson
    */
-  static #hear = (functions, what, key, number, inputJson, contextJson) => {
+  static #receive = (functions, what, key, number, inputJson, contextJson) => {
     if (what === "call") functions.#call(key, number, inputJson, contextJson);
     else if (what === "abort") functions.#abort(key);
-    else if (what === "letGo")
+    else if (what === "release")
       functions.#invocations.get(number)?.release(key, /** @type {Outcome | ""} */ (inputJson));
     else functions.#forget(number);
   };

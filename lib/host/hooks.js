@@ -90,7 +90,7 @@ function checkOnFailure(onFailure, event, place) {
   if (event === "PreToolUse") {
     throw wrong(
       `\`${place}.onFailure\` is "continue", but a PreToolUse hook that fails always blocks its call; ` +
-        `leave it out, and catch errors inside the hook if the call may go on`,
+        `leave it out, and catch errors inside the hook if the call may continue`,
     );
   }
 }

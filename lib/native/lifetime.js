@@ -58,19 +58,19 @@ class WorkUnderWay {
 }
 
 /**
- * Makes a callback for the addon that calls `hear(object, ...news)` as long as the object exists.
+ * Makes a callback for the addon that calls `receive(object, ...news)` as long as the object exists.
  *
  * @template {object} T
  * @template {unknown[]} News
  * @param {T} object
- * @param {(object: T, ...news: News) => void} hear must not refer to the object itself, which would keep it alive
+ * @param {(object: T, ...news: News) => void} receive must not refer to the object itself, which would keep it alive
  * @returns {(...news: News) => void}
  */
-function weakly(object, hear) {
+function weakly(object, receive) {
   const reference = new WeakRef(object);
   return (...news) => {
     const there = reference.deref();
-    if (there !== undefined) hear(there, ...news);
+    if (there !== undefined) receive(there, ...news);
   };
 }
 

@@ -24,22 +24,22 @@ async function withProgress(onProgress, run) {
     );
   }
   /** @type {(() => void) | undefined} */
-  let hearLast;
+  let resolveLast;
   /** @type {Promise<void>} */
-  const heard = new Promise((resolve) => {
-    hearLast = resolve;
+  const received = new Promise((resolve) => {
+    resolveLast = resolve;
   });
   const fail = warningOf("an onProgress callback");
   /** @param {string} json */
   const listener = (json) => {
-    if (json === "") hearLast?.();
+    if (json === "") resolveLast?.();
     else callListener(onProgress, undefined, JSON.parse(json), fail);
   };
   // The addon's callback does not keep the process alive, which could exit before the last report.
   const alive = setInterval(() => {}, 2 ** 30);
   try {
     const answer = await run(listener);
-    await heard;
+    await received;
     return answer;
   } finally {
     clearInterval(alive);

@@ -61,7 +61,7 @@ class MessageBus extends EventEmitter {
   static {
     isBus = (value) => typeof value === "object" && value !== null && #native in value;
     joinBus = (bus) => {
-      if (bus.#askers === 0) bus.#native.listen(weakly(bus, MessageBus.#hear));
+      if (bus.#askers === 0) bus.#native.listen(weakly(bus, MessageBus.#receive));
       bus.#askers += 1;
       return bus.#native;
     };
@@ -117,12 +117,12 @@ class MessageBus extends EventEmitter {
    * @param {MessageBus} bus
    * @param {string} json
    */
-  static #hear = (bus, json) => bus.#tell(JSON.parse(json));
+  static #receive = (bus, json) => bus.#dispatch(JSON.parse(json));
 
   /** @param {({ type: "request" } & ConfirmationRequest) | ({ type: "settled" } & ConfirmationSettled)} news */
-  #tell({ type, ...event }) {
+  #dispatch({ type, ...event }) {
     if (type === "settled") {
-      this.#tellAll(type, event, warningOf('a "settled" listener of a MessageBus'));
+      this.#emit(type, event, warningOf('a "settled" listener of a MessageBus'));
       return;
     }
     if (this.listenerCount("request") === 0) {
@@ -130,7 +130,7 @@ class MessageBus extends EventEmitter {
       this.#native.noListener(event.id);
       return;
     }
-    this.#tellAll(type, event, (error) =>
+    this.#emit(type, event, (error) =>
       this.#native.fail(event.id, `the listener failed: ${wordsOf(error)}`),
     );
   }
@@ -142,7 +142,7 @@ class MessageBus extends EventEmitter {
    * @param {object} event
    * @param {(error: unknown) => void} fail
    */
-  #tellAll(type, event, fail) {
+  #emit(type, event, fail) {
     for (const listener of this.rawListeners(type))
       callListener(listener, this, { ...event }, fail);
   }

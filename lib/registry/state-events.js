@@ -62,7 +62,7 @@ class StateEvents {
   listen() {
     if (this.#listening) return;
     this.#listening = true;
-    this.#native?.onStateEvent(weakly(this, StateEvents.#hear));
+    this.#native?.onStateEvent(weakly(this, StateEvents.#receive));
   }
 
   close() {
@@ -74,7 +74,7 @@ class StateEvents {
    * @param {StateEvents} events
    * @param {string} json
    */
-  static #hear = (events, json) => {
+  static #receive = (events, json) => {
     /** @type {{ event: EventName, data: object } | { event: "warning", data: string }} */
     const { event, data } = JSON.parse(json);
     if (event === "warning") {

@@ -138,14 +138,14 @@ class TaskEvents {
   #listen() {
     if (this.#listening || this.#native === undefined) return;
     this.#listening = true;
-    this.#native.onTaskEvent(weakly(this, TaskEvents.#hear));
+    this.#native.onTaskEvent(weakly(this, TaskEvents.#receive));
   }
 
   /**
    * @param {TaskEvents} events
    * @param {string} json
    */
-  static #hear = (events, json) => {
+  static #receive = (events, json) => {
     events.#kept.push(JSON.parse(json));
     if (events.#kept.length > KEPT) events.#kept.shift();
     events.#deliver();

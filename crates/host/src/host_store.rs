@@ -149,7 +149,7 @@ impl StoreBackend for HostStore {
         checked(page, request)
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "a store of the host".to_owned()
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::character_references::{Place, decoded};
+use super::character_references::{ReferenceContext, decoded};
 
 /// Access to the attributes of an element, in any representation.
 pub(super) trait ElementAttributes {
@@ -52,7 +52,7 @@ impl<'a> Attributes<'a> {
 impl ElementAttributes for Attributes<'_> {
     fn value(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.written().find(|(it, _)| it.eq_ignore_ascii_case(name))?;
-        Some(decoded(value, Place::Attribute))
+        Some(decoded(value, ReferenceContext::Attribute))
     }
 
     fn may_hide(&self) -> bool {

@@ -7,13 +7,13 @@ use memchr::memchr;
 
 /// Where a reference occurs. In an attribute, `&copy=1` is part of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ReferenceContext {
     Text,
     Attribute,
 }
 
 /// The text with its references decoded.
-pub(super) fn decoded(text: &str, place: Place) -> Cow<'_, str> {
+pub(super) fn decoded(text: &str, place: ReferenceContext) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut decoded = String::with_capacity(text.len());
     let (before, mut rest) = text.split_at_checked(first).unwrap_or((text, ""));
@@ -59,7 +59,7 @@ fn numeric<'a>(text: &'a str, decoded: &mut String) -> Option<&'a str> {
 }
 
 /// Reads the longest known name after `&`. Returns the text after the reference.
-fn named<'a>(text: &'a str, place: Place, decoded: &mut String) -> Option<&'a str> {
+fn named<'a>(text: &'a str, place: ReferenceContext, decoded: &mut String) -> Option<&'a str> {
     let mut found = None;
     let letters = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     for end in 1..=letters + 1 {
@@ -74,7 +74,7 @@ fn named<'a>(text: &'a str, place: Place, decoded: &mut String) -> Option<&'a st
     let (end, (first, second)) = found?;
     let (name, rest) = text.split_at_checked(end)?;
     let continues = rest.starts_with(|it: char| it == '=' || it.is_ascii_alphanumeric());
-    if place == Place::Attribute && continues && !name.ends_with(';') {
+    if place == ReferenceContext::Attribute && continues && !name.ends_with(';') {
         return None;
     }
     decoded.extend([first, second].into_iter().filter(|it| *it != 0).filter_map(char::from_u32));
@@ -99,12 +99,12 @@ mod tests {
             ("& &; &x; &#; &#x; &unknown; &&amp", "& &; &x; &#; &#x; &unknown; &&"),
             ("ä&ö&auml;", "ä&öä"),
         ] {
-            assert_eq!(decoded(text, Place::Text), wanted, "{text}");
+            assert_eq!(decoded(text, ReferenceContext::Text), wanted, "{text}");
         }
     }
 
     #[test]
     fn a_url_in_an_attribute_keeps_its_parameters() {
-        assert_eq!(decoded("?a&copy=1&lt&amp;x", Place::Attribute), "?a&copy=1<&x");
+        assert_eq!(decoded("?a&copy=1&lt&amp;x", ReferenceContext::Attribute), "?a&copy=1<&x");
     }
 }

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use character_references::{Place, decoded};
+use character_references::{ReferenceContext, decoded};
 use nesting::{MAX_DEPTH, ReadingEnd, read_elements};
 use tree::MAX_ELEMENTS;
 use writer::{MAX_TEXT_BYTES, PageWriter, WrittenPage};
@@ -60,7 +60,7 @@ pub enum PageError {
 
 /// The text with character references such as `&amp;` decoded.
 pub fn without_character_references(text: &str) -> Cow<'_, str> {
-    decoded(text, Place::Text)
+    decoded(text, ReferenceContext::Text)
 }
 
 /// Converts a page, or the part that a selector matches, to text.
@@ -83,7 +83,7 @@ pub fn page_text(
     let WrittenPage { text, title, onward, was_cut } = written;
     let mut notes = Vec::new();
     if let Some(onward) = onward.filter(|it| it != address.as_str()) {
-        notes.push(format!("the page sends its readers on to {onward}"));
+        notes.push(format!("the page redirects to {onward}"));
     }
     if was_flattened {
         notes.push(format!(

@@ -6,7 +6,7 @@
 
 use super::{
     attributes::{Attributes, is_space},
-    character_references::{Place, decoded},
+    character_references::{ReferenceContext, decoded},
     tag::Tag,
     tokenizer::{StartTag, Token, Tokenizer},
 };
@@ -58,7 +58,7 @@ pub(super) fn read_elements(
             }
         }
         match token {
-            Token::Text(text) => nesting.text(&decoded(text, Place::Text)),
+            Token::Text(text) => nesting.text(&decoded(text, ReferenceContext::Text)),
             Token::Verbatim(text) => nesting.sink.text(text),
             Token::Start(element) => nesting.start(&element),
             Token::End(tag, name) => nesting.end(tag, name),

@@ -121,7 +121,7 @@ fn the_target_of_a_refresh_is_noted() {
     ] {
         let notes = written(page, PageStyle::Text).notes;
         let wanted: Vec<_> =
-            wanted.iter().map(|it| format!("the page sends its readers on to {it}")).collect();
+            wanted.iter().map(|it| format!("the page redirects to {it}")).collect();
         assert_eq!(notes, wanted, "{page}");
     }
 }

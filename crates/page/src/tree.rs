@@ -11,7 +11,7 @@ use scraper::{Html, Node, StrTendril, node::Text};
 
 use super::{
     attributes::{Attributes, ElementAttributes},
-    character_references::{Place, decoded},
+    character_references::{ReferenceContext, decoded},
     nesting::ElementSink,
     tag::Tag,
     tokenizer::StartTag,
@@ -86,7 +86,7 @@ fn attributes_of(attributes: Attributes<'_>) -> Vec<Attribute> {
     for (name, value) in attributes.written().take(MAX_ATTRIBUTES) {
         let name = QualName::new(None, ns!(), local_name(name));
         if !kept.iter().any(|it| it.name == name) {
-            let value = decoded(value, Place::Attribute).as_ref().into();
+            let value = decoded(value, ReferenceContext::Attribute).as_ref().into();
             kept.push(Attribute { name, value });
         }
     }

@@ -86,7 +86,7 @@ impl Pipeline {
                 own_confirmation =
                     Some(Box::pin(self.own_confirmation(called, prepared.as_ref(), cx)).await?);
                 if approved.is_some() {
-                    Box::pin(confirmations.tell_confirmed(prepared.as_ref(), spec, cx)).await?;
+                    Box::pin(confirmations.report_confirmed(prepared.as_ref(), spec, cx)).await?;
                 }
                 decision = self.decide(called, prepared.as_ref(), cx, &said)?;
             }
@@ -393,7 +393,7 @@ fn out_of_reach(name: &str) -> ToolError {
     let message = format!("`{name}` is not among the tools of this agent; use another tool");
     ToolError::new(ErrorKind::ToolDisabled, message).with_details(
         &out_of_limits(name),
-        "a host can allow it by limiting the session to tools that it is among (`limitTools`)",
+        "a host can allow it by adding the tool to the session's limit (`limitTools`)",
         Vec::new(),
     )
 }

@@ -30,7 +30,7 @@ struct StartQueue {
 /// before that, on the thread that receives the calls, and passes it to the pipeline.
 #[derive(Debug)]
 #[must_use = "dropping it gives up the call's position in the order"]
-pub struct Arrival(Option<StartPlace>);
+pub struct Arrival(Option<StartTurn>);
 
 impl Arrival {
     /// For a call that waits for no other.
@@ -50,7 +50,7 @@ impl Arrival {
 
 /// A position in the order. A dropped call gives up its position, and the others keep theirs.
 #[derive(Debug)]
-struct StartPlace {
+struct StartTurn {
     order: StartOrder,
     number: u64,
     turn: Arc<Notify>,
@@ -63,17 +63,17 @@ impl StartOrder {
     }
 
     /// Takes the next position.
-    fn take(&self) -> StartPlace {
+    fn take(&self) -> StartTurn {
         let turn = Arc::new(Notify::new());
         let mut line = self.0.lock();
         let number = line.next;
         line.next += 1;
         line.waiting.insert(number, Arc::clone(&turn));
-        StartPlace { order: self.clone(), number, turn }
+        StartTurn { order: self.clone(), number, turn }
     }
 }
 
-impl StartPlace {
+impl StartTurn {
     /// Runs a call: the first poll in its turn, the rest without waiting for other calls.
     async fn run<T>(self, call: impl Future<Output = T>) -> T {
         while !self.is_first() {
@@ -98,7 +98,7 @@ impl StartPlace {
     }
 }
 
-impl Drop for StartPlace {
+impl Drop for StartTurn {
     fn drop(&mut self) {
         let mut line = self.order.0.lock();
         line.waiting.remove(&self.number);
@@ -119,7 +119,7 @@ mod tests {
     async fn first_polls_follow_the_order_and_a_dropped_position_does_not_block() {
         let order = StartOrder::default();
         let steps = Arc::new(Mutex::new(Vec::new()));
-        let places: Vec<StartPlace> = (0..500).map(|_| order.take()).collect();
+        let places: Vec<StartTurn> = (0..500).map(|_| order.take()).collect();
         let calls: Vec<_> = places
             .into_iter()
             .enumerate()

@@ -58,7 +58,7 @@ impl Pipeline {
         }
         let mut undone = Vec::new();
         for change in changes {
-            let turn = cx.session.shared.files.locks.queue_up(&change.place);
+            let turn = cx.session.shared.files.locks.queue_up(&change.file);
             let taker = cx.clone();
             let work = cx.blocking(move |_| undo_change(&change, turn, &taker));
             let within = BoundedCall::new(&cx, &self.closed, self.limits.call_timeout());
@@ -84,9 +84,9 @@ fn after_others(error: ToolError, undone: &[Undone]) -> ToolError {
 fn undo_change(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Undone, ToolError> {
     let _turn = turn.wait(&|| cx.cancel.is_cancelled()).for_model()?;
     let session = &cx.session;
-    let place = &change.place;
-    let path = shown_path(place.absolute());
-    let stamp = match read_for_edit(place, MAX_TEXT_BYTES as u64) {
+    let file = &change.file;
+    let path = shown_path(file.absolute());
+    let stamp = match read_for_edit(file, MAX_TEXT_BYTES as u64) {
         Ok(ForEdit { stamp, .. }) if stamp.content_hash() == change.after => stamp,
         Ok(_) => return Err(changed_since(change, session, &path, "has changed")),
         Err(WriteError::Missing(_)) => {
@@ -96,10 +96,10 @@ fn undo_change(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Und
     };
     cx.commitment.commit()?;
     let action = if let Some(before) = &change.before {
-        write_atomically(place, before, Expected::Unchanged(&stamp)).for_model()?;
+        write_atomically(file, before, Expected::Unchanged(&stamp)).for_model()?;
         UndoAction::Restored
     } else {
-        remove_unchanged(place, &stamp).for_model()?;
+        remove_unchanged(file, &stamp).for_model()?;
         UndoAction::Removed
     };
     session.shared.files.undo.forget(change);
@@ -107,7 +107,7 @@ fn undo_change(change: &Arc<Change>, turn: Turn, cx: &ToolContext) -> Result<Und
 }
 
 fn changed_since(change: &Arc<Change>, session: &Session, path: &str, how: &str) -> ToolError {
-    let later = session.shared.files.undo.last_of(change.place.absolute());
+    let later = session.shared.files.undo.last_of(change.file.absolute());
     let next_step = match later.filter(|it| !Arc::ptr_eq(it, change)) {
         Some(later) if later.session_id == change.session_id => {
             format!("undo call `{}` first", later.tool_use_id)

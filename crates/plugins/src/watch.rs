@@ -40,7 +40,7 @@ impl PluginWatch {
             }
         });
         let watcher = watcher.map_err(|err| err.to_string())?;
-        let mut place = WatchedPlace { directory, watcher, watched: None };
+        let mut place = DirectoryWatch { directory, watcher, watched: None };
         place.follow()?;
         thread::Builder::new()
             .name("toolwright-plugins".to_owned())
@@ -57,7 +57,7 @@ impl Drop for PluginWatch {
     }
 }
 
-fn watch(mut place: WatchedPlace, signals: &Receiver<Signal>, changed: &dyn Fn()) {
+fn watch(mut place: DirectoryWatch, signals: &Receiver<Signal>, changed: &dyn Fn()) {
     while let Ok(Signal::Changed) = signals.recv() {
         let until = Instant::now() + MAX_DELAY;
         loop {
@@ -81,13 +81,13 @@ fn is_change(kind: EventKind) -> bool {
 }
 
 /// The watched directory: the plugin directory, or its nearest existing ancestor.
-struct WatchedPlace {
+struct DirectoryWatch {
     directory: PathBuf,
     watcher: RecommendedWatcher,
     watched: Option<(PathBuf, Option<u64>)>,
 }
 
-impl WatchedPlace {
+impl DirectoryWatch {
     /// Moves the watch to the directory that must be watched now. A directory that was replaced by another of
     /// the same name counts as new.
     fn follow(&mut self) -> Result<(), String> {

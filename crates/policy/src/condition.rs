@@ -113,7 +113,9 @@ pub(super) fn command_prefix(words: &str, places: &PolicyPlaces) -> Result<Comma
     // `git status:*` is accepted too, as in rules as text.
     let words = words.strip_suffix(":*").unwrap_or(words);
     if words.is_empty() {
-        return Err("an empty `commandPrefix` is every command; leave the condition out".to_owned());
+        return Err(
+            "an empty `commandPrefix` matches every command; leave the condition out".to_owned()
+        );
     }
     CommandPattern::parse(&format!("{words}:*"), places.home_text())
 }

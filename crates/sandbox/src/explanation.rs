@@ -139,7 +139,7 @@ fn held(plan: &SandboxPlan) -> Vec<String> {
     hold(is_bounded, "nothing outside of `writable` can be changed".to_owned());
     hold(
         plan.level != SandboxLevel::None && plan.network != CommandNetwork::Open,
-        "the network is closed, but for what `network` says".to_owned(),
+        "the network is closed, except what `network` allows".to_owned(),
     );
     holds
 }

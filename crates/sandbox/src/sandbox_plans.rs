@@ -400,7 +400,7 @@ fn no_sandbox(refusal: &SandboxRefusal) -> ToolError {
 
 /// The error of a command whose sandbox would be incomplete, where a complete one is required.
 fn refused(cause: &str) -> ToolError {
-    let message = "the command needs a sandbox that holds everything the user has limited, and that cannot be \
+    let message = "the command needs a sandbox that enforces everything the user has limited, and that cannot be \
                    made here; ask the user";
     ToolError::new(ErrorKind::PolicyDenied, message).with_details(
         &format!("the sandbox of the command would not be complete: {cause}"),

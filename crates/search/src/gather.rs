@@ -160,16 +160,17 @@ impl Gather for Gathered {
         let full_at = self.take_hits(group.hits);
         // What comes after the file that filled the answer may be in the same group or not, so it is not
         // told. In that file itself, the search may have ended anywhere.
-        let is_told = |path: &Path| full_at.as_ref().is_none_or(|it| by_path(path, it).is_lt());
-        for path in group.binary.into_iter().filter(|it| is_told(it)) {
+        let is_before_cut =
+            |path: &Path| full_at.as_ref().is_none_or(|it| by_path(path, it).is_lt());
+        for path in group.binary.into_iter().filter(|it| is_before_cut(it)) {
             self.binary_count += 1;
             self.binary.add(ByPath(path));
         }
-        for (path, from) in group.partly.into_iter().filter(|it| is_told(&it.0)) {
+        for (path, from) in group.partly.into_iter().filter(|it| is_before_cut(&it.0)) {
             self.partly_count += 1;
             self.partly.add((ByPath(path), from));
         }
-        for (path, cause) in group.unreadable.into_iter().filter(|it| is_told(&it.0)) {
+        for (path, cause) in group.unreadable.into_iter().filter(|it| is_before_cut(&it.0)) {
             self.unreadable_count += 1;
             self.unreadable.add((ByPath(path), cause));
         }

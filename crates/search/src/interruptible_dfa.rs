@@ -29,7 +29,7 @@ const STATES_AT_ONCE: usize = 1024 * 1024;
 enum DfaOutcome {
     Found(Option<Match>),
     /// The DFA cannot decide whether there is a word boundary next to a character that is not ASCII.
-    CannotTell,
+    Undecided,
 }
 
 /// A pattern as two DFAs: one finds the end of a match, the other goes backwards to its start.
@@ -92,7 +92,7 @@ impl InterruptibleDfa {
         });
         match self.find_by_dfa(caches, text, at, is_cancelled)? {
             DfaOutcome::Found(found) => Ok(found),
-            DfaOutcome::CannotTell => NfaSimulation(self.forward.get_nfa()).find(
+            DfaOutcome::Undecided => NfaSimulation(self.forward.get_nfa()).find(
                 &mut caches.threads,
                 text,
                 at,
@@ -128,13 +128,13 @@ impl InterruptibleDfa {
         let end = match forward.end_of_match(text, at, is_cancelled)? {
             MatchEnd::At(end) => end,
             MatchEnd::None => return Ok(DfaOutcome::Found(None)),
-            MatchEnd::CannotTell => return Ok(DfaOutcome::CannotTell),
+            MatchEnd::Undecided => return Ok(DfaOutcome::Undecided),
         };
         let reverse =
             DfaSteps { dfa: &self.reverse, cache: &mut caches.reverse, states: self.states };
         match reverse.start_of_match(text, at, end, is_cancelled)? {
             MatchEnd::At(start) => Ok(DfaOutcome::Found(Some(Match::new(start, end)))),
-            MatchEnd::None | MatchEnd::CannotTell => Ok(DfaOutcome::CannotTell),
+            MatchEnd::None | MatchEnd::Undecided => Ok(DfaOutcome::Undecided),
         }
     }
 }
@@ -143,7 +143,7 @@ impl InterruptibleDfa {
 enum MatchEnd {
     At(usize),
     None,
-    CannotTell,
+    Undecided,
 }
 
 /// Goes through a DFA in blocks, with a check for cancellation before each. A block is short while
@@ -175,12 +175,12 @@ impl DfaSteps<'_> {
             let mut in_block = 0;
             for byte in bytes.by_ref().take(block) {
                 let Ok(next) = self.dfa.next_state(self.cache, state, *byte) else {
-                    return Ok(Err(MatchEnd::CannotTell));
+                    return Ok(Err(MatchEnd::Undecided));
                 };
                 state = next;
                 if state.is_tagged() {
                     if state.is_quit() {
-                        return Ok(Err(MatchEnd::CannotTell));
+                        return Ok(Err(MatchEnd::Undecided));
                     }
                     if !each(state, taken + in_block) {
                         return Ok(Err(MatchEnd::None));
@@ -205,7 +205,7 @@ impl DfaSteps<'_> {
     ) -> Result<MatchEnd, Interrupted> {
         let input = Input::new(text).span(at..text.len());
         let Ok(start) = self.dfa.start_state_forward(self.cache, &input) else {
-            return Ok(MatchEnd::CannotTell);
+            return Ok(MatchEnd::Undecided);
         };
         let mut found = None;
         let rest = text.get(at..).unwrap_or_default();
@@ -219,13 +219,13 @@ impl DfaSteps<'_> {
         match ended {
             Ok(state) => {
                 let Ok(last) = self.dfa.next_eoi_state(self.cache, state) else {
-                    return Ok(MatchEnd::CannotTell);
+                    return Ok(MatchEnd::Undecided);
                 };
                 if last.is_match() {
                     found = Some(text.len());
                 }
             }
-            Err(MatchEnd::CannotTell) => return Ok(MatchEnd::CannotTell),
+            Err(MatchEnd::Undecided) => return Ok(MatchEnd::Undecided),
             Err(_) => {}
         }
         Ok(found.map_or(MatchEnd::None, MatchEnd::At))
@@ -240,7 +240,7 @@ impl DfaSteps<'_> {
     ) -> Result<MatchEnd, Interrupted> {
         let input = Input::new(text).span(at..end).anchored(Anchored::Yes);
         let Ok(start) = self.dfa.start_state_reverse(self.cache, &input) else {
-            return Ok(MatchEnd::CannotTell);
+            return Ok(MatchEnd::Undecided);
         };
         let mut found = None;
         let before = text.get(at..end).unwrap_or_default();
@@ -259,10 +259,10 @@ impl DfaSteps<'_> {
                 match last {
                     Ok(last) if last.is_match() => found = Some(at),
                     Ok(last) if !last.is_quit() => {}
-                    Ok(_) | Err(_) => return Ok(MatchEnd::CannotTell),
+                    Ok(_) | Err(_) => return Ok(MatchEnd::Undecided),
                 }
             }
-            Err(MatchEnd::CannotTell) => return Ok(MatchEnd::CannotTell),
+            Err(MatchEnd::Undecided) => return Ok(MatchEnd::Undecided),
             Err(_) => {}
         }
         Ok(found.map_or(MatchEnd::None, MatchEnd::At))

@@ -122,5 +122,5 @@ pub trait StoreBackend: Send + Sync {
     }
 
     /// Where values are kept, for messages: a path or a few words.
-    fn place(&self) -> String;
+    fn location(&self) -> String;
 }

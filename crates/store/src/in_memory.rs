@@ -101,7 +101,7 @@ impl StoreBackend for InMemoryStore {
         Ok(page)
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "memory of this process".to_owned()
     }
 }

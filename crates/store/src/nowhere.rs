@@ -32,7 +32,7 @@ impl StoreBackend for NowhereStore {
         Err(nowhere())
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "nowhere".to_owned()
     }
 }

@@ -58,7 +58,7 @@ pub enum ValueChange {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("place", &self.backend.place()).finish_non_exhaustive()
+        f.debug_struct("Store").field("location", &self.backend.location()).finish_non_exhaustive()
     }
 }
 
@@ -69,8 +69,8 @@ impl Store {
     }
 
     /// Where values are kept, for messages.
-    pub fn place(&self) -> String {
-        self.backend.place()
+    pub fn location(&self) -> String {
+        self.backend.location()
     }
 
     /// The value of a key.

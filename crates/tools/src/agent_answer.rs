@@ -249,7 +249,7 @@ pub(super) fn ended(
         facts.usage = answer.usage;
     }
     content.push(Content::text(format!("[{words}]")));
-    with_facts(ToolOutput { content, error, tells_failure: true, ..ToolOutput::default() }, facts)
+    with_facts(ToolOutput { content, error, names_failure: true, ..ToolOutput::default() }, facts)
 }
 
 /// Says why an agent was stopped.

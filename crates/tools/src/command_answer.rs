@@ -203,7 +203,7 @@ pub(super) fn ended(
         let is_blank = text.trim().is_empty();
         let ending = || format!("{output_is} output; {}", verdict.words);
         output.display = Some(if is_blank { ending() } else { text });
-        output.tells_failure = true;
+        output.names_failure = true;
     }
     output.error = verdict.error;
     with_facts(output, CommandFacts::of(task, Some(ending), Some(&cx.session.shell.cwd())))

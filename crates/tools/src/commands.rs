@@ -24,14 +24,14 @@ pub(super) struct CommandToRun {
     pub(super) command: String,
     pub(super) description: Option<String>,
     /// The directory it starts in, which is also the one that policy resolves its paths against.
-    pub(super) start: StartingPlace,
+    pub(super) start: StartDirectory,
     pub(super) timeout: Duration,
     pub(super) run_mode: RunMode,
     pub(super) wording: CommandWording,
 }
 
 /// The directory a command starts in.
-pub(super) struct StartingPlace {
+pub(super) struct StartDirectory {
     pub(super) path: PathBuf,
     /// True if the call names the directory. The conversation's working directory then stays what it is.
     is_own: bool,
@@ -39,7 +39,7 @@ pub(super) struct StartingPlace {
     note: Option<String>,
 }
 
-impl StartingPlace {
+impl StartDirectory {
     /// A directory that the call names.
     pub(super) fn own(path: PathBuf) -> Self {
         Self { path, is_own: true, note: None }
@@ -130,7 +130,7 @@ pub async fn run_fixed(command: FixedCommand, cx: &ToolContext) -> Result<ToolOu
     let plan = CommandToRun {
         command: line,
         description: None,
-        start: StartingPlace::own(directory),
+        start: StartDirectory::own(directory),
         timeout,
         run_mode: RunMode::Foreground,
         wording: CommandWording::OutputAlone,
@@ -213,11 +213,11 @@ async fn run_text(
         foreground = foreground.on_timeout(OnTimeout::Stop);
     }
     let outcome = if cx.progress.is_watched() {
-        let tell = async |text: String| {
+        let report = async |text: String| {
             cx.output(text);
             cx.progress.caught_up().await;
         };
-        foreground.outcome_with_output(plan.timeout, tell).await
+        foreground.outcome_with_output(plan.timeout, report).await
     } else {
         foreground.outcome(plan.timeout).await
     };

@@ -39,16 +39,12 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// The file at a place, and the stamp by which a write checks that it is unchanged.
-    fn of(
-        place: &WorkspacePath,
-        found: Option<ForEdit>,
-        cx: &ToolContext,
-    ) -> (Self, Option<Stamp>) {
+    /// The file at a path, and the stamp by which a write checks that it is unchanged.
+    fn of(file: &WorkspacePath, found: Option<ForEdit>, cx: &ToolContext) -> (Self, Option<Stamp>) {
         let session = &cx.session;
         let (bytes, stamp) =
             found.map_or((None, None), |ForEdit { bytes, stamp }| (Some(bytes), Some(stamp)));
-        let known = session.ledger.seen(place.absolute());
+        let known = session.ledger.seen(file.absolute());
         let seen = match (&known, &bytes, &stamp) {
             _ if session.shared.files.read_before_write == ReadBeforeWrite::NotRequired => {
                 Seen::AsItIs
@@ -72,7 +68,7 @@ impl Current {
             }
             _ => None,
         };
-        let (path, cancel) = (shown_path(place.absolute()), cx.cancel.clone());
+        let (path, cancel) = (shown_path(file.absolute()), cx.cancel.clone());
         (Self { bytes, seen, path, seen_text, cancel }, stamp)
     }
 
@@ -176,24 +172,24 @@ pub(super) fn resolve(
     if matches!(asked.rsplit('/').next(), Some("" | "." | "..")) {
         return refused("names a directory; give the path of a file");
     }
-    let place = cx.session.shared.files.roots.resolve(asked, relative).for_model()?;
-    if place.absolute().file_name().is_some_and(is_temporary_name) {
+    let file = cx.session.shared.files.roots.resolve(asked, relative).for_model()?;
+    if file.absolute().file_name().is_some_and(is_temporary_name) {
         return refused("has a name that is reserved for temporary files; choose another");
     }
-    Ok(place)
+    Ok(file)
 }
 
 /// The diff that a change would make to the current content. There is no diff if the change would fail.
-pub(super) fn preview<F, Facts>(place: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
+pub(super) fn preview<F, Facts>(file: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
 where
     F: FnOnce(&Current) -> Result<NewContent<Facts>, ToolError>,
 {
-    let path = place.absolute().to_owned();
-    let Ok(found) = read_current(place) else {
+    let path = file.absolute().to_owned();
+    let Ok(found) = read_current(file) else {
         let file = ShownFile { path, content: ShownContent::Unreadable };
         return Preview { diff: None, file };
     };
-    let (current, stamp) = Current::of(place, found, cx);
+    let (current, stamp) = Current::of(file, found, cx);
     let diff = compute(&current).ok().map(|next| {
         let (before, after) = (next.before(&current), next.after());
         unified_diff(before, after, &current.path, &DiffLimits::default()).text
@@ -210,15 +206,15 @@ fn content_of(stamp: Option<&Stamp>) -> ShownContent {
 
 /// Fails if the file has changed since a person was shown the change and agreed to it.
 fn refuse_unless_shown(
-    place: &WorkspacePath,
+    file: &WorkspacePath,
     now: Option<&Stamp>,
     cx: &ToolContext,
 ) -> Result<(), ToolError> {
-    let is_still = |it: &ShownFile| it.is_still(place.absolute(), content_of(now));
+    let is_still = |it: &ShownFile| it.is_still(file.absolute(), content_of(now));
     if cx.shown_file.as_ref().is_none_or(is_still) {
         return Ok(());
     }
-    let path = shown_path(place.absolute());
+    let path = shown_path(file.absolute());
     let message = format!(
         "`{path}` changed while the user was asked to confirm this change; nothing was written; read the file \
          again and repeat the call"
@@ -228,7 +224,7 @@ fn refuse_unless_shown(
 
 /// Changes one file, completely or not at all. Waits for earlier changes of the same file.
 pub(super) async fn change<F, Facts>(
-    place: WorkspacePath,
+    file: WorkspacePath,
     cx: &ToolContext,
     compute: F,
 ) -> Result<ToolOutput<Changed<Facts>>, ToolError>
@@ -237,15 +233,15 @@ where
     Facts: Send + 'static,
 {
     // Queued before the blocking thread starts, so that calls take effect in the order they were made.
-    let turn = cx.session.shared.files.locks.queue_up(&place);
+    let turn = cx.session.shared.files.locks.queue_up(&file);
     let changer = cx.clone();
     cx.blocking(move |cancel| {
         let mut turn = turn.wait(&|| cancel.is_cancelled()).for_model()?;
         let session = &changer.session;
         let mut attempts = ATTEMPTS;
         let (current, next, written) = loop {
-            let (current, stamp) = Current::of(&place, read_current(&place)?, &changer);
-            refuse_unless_shown(&place, stamp.as_ref(), &changer)?;
+            let (current, stamp) = Current::of(&file, read_current(&file)?, &changer);
+            refuse_unless_shown(&file, stamp.as_ref(), &changer)?;
             let next = compute(&current)?;
             if next.bytes.len() > MAX_TEXT_BYTES {
                 return Err(TextFileError::TooLarge.into_tool_error());
@@ -255,7 +251,7 @@ where
                 break (current, next, None);
             }
             let expected = stamp.as_ref().map_or(Expected::Absent, Expected::Unchanged);
-            match write_atomically(&place, &next.bytes, expected) {
+            match write_atomically(&file, &next.bytes, expected) {
                 Ok(written) => break (current, next, Some(written)),
                 // Another program wrote the file first: the change is computed again from that content.
                 Err(WriteError::Changed(_) | WriteError::Exists(_)) if attempts > 1 => {
@@ -271,7 +267,7 @@ where
         };
         // A change by another program that the model was not shown must not count as read.
         if current.is_known(next.before(&current)) {
-            session.ledger.record(place.absolute().to_owned(), SeenContent::Whole(after));
+            session.ledger.record(file.absolute().to_owned(), SeenContent::Whole(after));
             session.shared.files.seen_texts.remember(after, next.after());
         }
         let output = present(next, &current, written.as_ref());
@@ -280,14 +276,14 @@ where
         }
         let (session_id, before) = (session.id.clone(), current.bytes);
         let tool_use_id = changer.tool_use_id.to_string();
-        session.shared.files.undo.keep(Change { session_id, tool_use_id, place, before, after });
+        session.shared.files.undo.keep(Change { session_id, tool_use_id, file, before, after });
         Ok(output)
     })
     .await
 }
 
-fn read_current(place: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
-    match read_for_edit(place, MAX_TEXT_BYTES as u64) {
+fn read_current(file: &WorkspacePath) -> Result<Option<ForEdit>, ToolError> {
+    match read_for_edit(file, MAX_TEXT_BYTES as u64) {
         Ok(read) => Ok(Some(read)),
         Err(WriteError::Missing(_)) => Ok(None),
         Err(error) => Err(error.into_tool_error()),

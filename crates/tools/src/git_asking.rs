@@ -6,7 +6,7 @@ use toolwright_base::{ErrorKind, ToolError, shown_path};
 use toolwright_core::{ForModel as _, ToolContext};
 use toolwright_files::{RelativePaths, WorkspacePath};
 
-use crate::git::{GitPlace, GitRepository, GitRunner, find_repository};
+use crate::git::{GitRepository, GitRunner, RepositoryState, find_repository};
 
 /// The time limit of git.
 pub(super) const GIT_LIMIT: Duration = Duration::from_mins(1);
@@ -46,10 +46,10 @@ pub(super) async fn question<'a>(
     let shown = shown_path(directory.absolute());
     let refused = |what: &str| Err(ToolError::new(ErrorKind::Git, format!("`{shown}` {what}")));
     match find_repository(&git, directory.absolute()).await? {
-        GitPlace::WorkingTree(repository) => {
+        RepositoryState::WorkingTree(repository) => {
             Ok(GitQuestion { git: git.without_filters().await?, repository })
         }
-        GitPlace::Bare => refused("is a bare git repository, which has no working tree"),
-        GitPlace::Nowhere => refused("is not in a git repository"),
+        RepositoryState::Bare => refused("is a bare git repository, which has no working tree"),
+        RepositoryState::Nowhere => refused("is not in a git repository"),
     }
 }

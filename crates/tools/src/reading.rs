@@ -113,7 +113,7 @@ pub(super) struct ReadingWording {
     /// The tools that show the rest of a line that was cut.
     pub(super) see_rest: &'static str,
     /// Whether an answer that ends at the requested line still says how many lines follow.
-    pub(super) tells_rest: bool,
+    pub(super) mentions_rest: bool,
 }
 
 /// The wording of `Read`.
@@ -121,14 +121,14 @@ pub(super) const NUMBERED: ReadingWording = ReadingWording {
     style: WindowStyle::Numbered,
     next: "offset",
     see_rest: "Grep (`-o`) or Bash (`cut -c`)",
-    tells_rest: true,
+    mentions_rest: true,
 };
 /// The wording of `read_file` and `read_many_files`.
 pub(super) const RAW: ReadingWording = ReadingWording {
     style: WindowStyle::Raw,
     next: "startLine",
     see_rest: "shell (`cut -c`)",
-    tells_rest: false,
+    mentions_rest: false,
 };
 
 impl CallPlan for FileToRead {
@@ -273,7 +273,7 @@ fn present_text(
         notes.push(format!("line {} is cut: it is longer than one answer may be", window.last));
     }
     let continues = window.has_more || window.last < total;
-    if window.last != 0 && continues && (window.capped || wording.tells_rest) {
+    if window.last != 0 && continues && (window.capped || wording.mentions_rest) {
         let (first, last, next) = (window.first, window.last, wording.next);
         let total = if window.has_more {
             format!("more than {last} ({bytes} bytes in all)")
@@ -307,7 +307,7 @@ fn present_text(
     // Raw text is exact, so an empty file is an empty text. Numbered lines need a note instead.
     if window.last != 0 || matches!(wording.style, WindowStyle::Raw) {
         content.push(Content::text(window.text));
-        if !wording.tells_rest && total == 0 {
+        if !wording.mentions_rest && total == 0 {
             notes.clear();
         }
     }

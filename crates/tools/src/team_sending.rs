@@ -110,8 +110,8 @@ impl LetterKind {
                 format!("asked {everybody} to end; the answer will name the request `{id}`")
             }
             (Self::Request, None) => format!("{everybody} was not running, and is shut down now"),
-            (Self::Agreement, _) => format!("told {everybody} that you end; finish now"),
-            (Self::Refusal, _) => format!("told {everybody} that you do not end yet"),
+            (Self::Agreement, _) => format!("informed {everybody} that you end; finish now"),
+            (Self::Refusal, _) => format!("informed {everybody} that you do not end yet"),
         }
     }
 }

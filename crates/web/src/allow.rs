@@ -10,12 +10,12 @@ use super::address::plain;
 /// An allowed host, all hosts below a name, or a network, each with an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHost {
-    place: AllowedPlace,
+    place: AllowedAddress,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum AllowedPlace {
+enum AllowedAddress {
     /// Exactly this name.
     Name(String),
     /// Every name below this one.
@@ -37,20 +37,20 @@ impl AllowedHost {
     /// Whether it matches a host name. Names are lower-case and have no final dot.
     pub(super) fn names(&self, name: &str) -> bool {
         match &self.place {
-            AllowedPlace::Name(allowed) => name == allowed,
-            AllowedPlace::Below(parent) => name
+            AllowedAddress::Name(allowed) => name == allowed,
+            AllowedAddress::Below(parent) => name
                 .strip_suffix(parent.as_str())
                 .is_some_and(|it| it.len() > 1 && it.ends_with('.')),
-            AllowedPlace::Network(_) => false,
+            AllowedAddress::Network(_) => false,
         }
     }
 
     pub(super) fn contains(&self, address: IpAddr) -> bool {
         match &self.place {
-            AllowedPlace::Network(network) => {
+            AllowedAddress::Network(network) => {
                 network.contains(&address) || network.contains(&plain(address))
             }
-            AllowedPlace::Name(_) | AllowedPlace::Below(_) => false,
+            AllowedAddress::Name(_) | AllowedAddress::Below(_) => false,
         }
     }
 }
@@ -64,10 +64,10 @@ impl FromStr for AllowedHost {
         let text = text.trim();
         let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(text);
         if let Ok(network) = bare.parse::<IpNet>() {
-            return Ok(Self { place: AllowedPlace::Network(network.trunc()), port: None });
+            return Ok(Self { place: AllowedAddress::Network(network.trunc()), port: None });
         }
         if let Ok(address) = bare.parse::<IpAddr>() {
-            return Ok(Self { place: AllowedPlace::Network(address.into()), port: None });
+            return Ok(Self { place: AllowedAddress::Network(address.into()), port: None });
         }
         let (host, port) = match text.rsplit_once(':') {
             None => (text, None),
@@ -83,12 +83,12 @@ impl FromStr for AllowedHost {
         let parsed = Host::parse(name.trim_end_matches('.')).map_err(|_| unreadable(text))?;
         let place = match parsed {
             Host::Ipv4(_) | Host::Ipv6(_) if is_parent => return Err(unreadable(text)),
-            Host::Ipv4(it) => AllowedPlace::Network(IpAddr::V4(it).into()),
-            Host::Ipv6(it) => AllowedPlace::Network(IpAddr::V6(it).into()),
+            Host::Ipv4(it) => AllowedAddress::Network(IpAddr::V4(it).into()),
+            Host::Ipv6(it) => AllowedAddress::Network(IpAddr::V6(it).into()),
             // The parser also accepts patterns and lists as names.
             Host::Domain(name) if name.contains(['*', ',']) => return Err(unreadable(text)),
-            Host::Domain(name) if is_parent => AllowedPlace::Below(name),
-            Host::Domain(name) => AllowedPlace::Name(name),
+            Host::Domain(name) if is_parent => AllowedAddress::Below(name),
+            Host::Domain(name) => AllowedAddress::Name(name),
         };
         Ok(Self { place, port })
     }
@@ -104,9 +104,9 @@ fn unreadable(text: &str) -> String {
 impl fmt::Display for AllowedHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            AllowedPlace::Name(name) => f.write_str(name)?,
-            AllowedPlace::Below(parent) => write!(f, "*.{parent}")?,
-            AllowedPlace::Network(network) => write!(f, "{network}")?,
+            AllowedAddress::Name(name) => f.write_str(name)?,
+            AllowedAddress::Below(parent) => write!(f, "*.{parent}")?,
+            AllowedAddress::Network(network) => write!(f, "{network}")?,
         }
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
     }

@@ -20,7 +20,7 @@ pub struct Change {
     /// The call that made it.
     pub tool_use_id: String,
     /// The changed file.
-    pub place: WorkspacePath,
+    pub file: WorkspacePath,
     /// The content before the change; `None` for a file that was created.
     pub before: Option<Vec<u8>>,
     /// The hash of the content after the change.
@@ -68,7 +68,7 @@ impl UndoLog {
 
     /// The last change of a file.
     pub fn last_of(&self, path: &Path) -> Option<Arc<Change>> {
-        let of_file = |it: &&Arc<Change>| it.place.absolute() == path;
+        let of_file = |it: &&Arc<Change>| it.file.absolute() == path;
         self.0.lock().changes.iter().rev().find(of_file).map(Arc::clone)
     }
 
@@ -92,14 +92,14 @@ mod tests {
     #[test]
     fn the_oldest_changes_are_dropped_when_there_are_too_many_bytes() {
         let root = tempfile::TempDir::new().unwrap();
-        let place = Roots::new(root.path(), &[])
+        let file = Roots::new(root.path(), &[])
             .unwrap()
             .resolve("a", RelativePaths::FromFirstRoot)
             .unwrap();
         let change = |tool_use_id: &str, size: usize| Change {
             session_id: "s".to_owned(),
             tool_use_id: tool_use_id.to_owned(),
-            place: place.clone(),
+            file: file.clone(),
             before: Some(vec![0; size]),
             after: blake3::hash(b""),
         };

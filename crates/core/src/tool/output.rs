@@ -63,7 +63,7 @@ pub struct ToolOutput<Data = AnswerData> {
     /// failure.
     pub error: Option<ToolError>,
     /// True when the content itself says that the call failed, for example with an exit code.
-    pub tells_failure: bool,
+    pub names_failure: bool,
     /// Why the remaining calls of the turn must not be made, if so.
     pub interrupt: Option<String>,
     /// True when the content says something that the data lack, such as a message to the model. A
@@ -93,7 +93,7 @@ impl<Data> Default for ToolOutput<Data> {
             display: None,
             meta: Map::new(),
             error: None,
-            tells_failure: false,
+            names_failure: false,
             interrupt: None,
             has_news_in_text: false,
         }
@@ -176,7 +176,7 @@ impl<Data> ToolOutput<Data> {
             display: self.display,
             meta: self.meta,
             error: self.error,
-            tells_failure: self.tells_failure,
+            names_failure: self.names_failure,
             interrupt: self.interrupt,
             has_news_in_text: self.has_news_in_text,
         };
@@ -214,7 +214,7 @@ impl ToolOutput {
             // A host may forward `llmContent` without checking `error`, so the text must say that it is
             // an error.
             Some(error) => InvocationView {
-                llm_content: if self.tells_failure {
+                llm_content: if self.names_failure {
                     text.clone()
                 } else {
                     format!("Error: {text}")

@@ -199,23 +199,23 @@ impl Font {
     /// The length of the first code, and its text by the font's map. If the map has no code of the
     /// length that the font gives, the shortest code that it has is taken.
     fn mapped(&self, bytes: &[u8]) -> (usize, Option<Vec<u16>>) {
-        let told = match &self.codes {
+        let declared = match &self.codes {
             Codes::Simple(_) => 1,
             Codes::Predefined(codes) => codes.code_length(bytes),
             Codes::Glyphs(map) => map.code_length(bytes).unwrap_or(2),
         };
         let target = |length: usize| Some((length, self.to_unicode.target(bytes.get(..length)?)?));
-        let others = (1..=MAX_CODE_BYTES).filter(|&length| length != told);
+        let others = (1..=MAX_CODE_BYTES).filter(|&length| length != declared);
         let found = match &self.codes {
             Codes::Simple(_) => target(1).or_else(|| {
                 // Some maps of simple fonts have codes of two bytes.
                 let code = [0, *bytes.first()?];
                 Some((1, self.to_unicode.target(&code)?))
             }),
-            Codes::Predefined(_) => target(told),
-            Codes::Glyphs(_) => target(told).or_else(|| others.into_iter().find_map(target)),
+            Codes::Predefined(_) => target(declared),
+            Codes::Glyphs(_) => target(declared).or_else(|| others.into_iter().find_map(target)),
         };
-        found.map_or((told, None), |(length, text)| (length, Some(text)))
+        found.map_or((declared, None), |(length, text)| (length, Some(text)))
     }
 
     /// Appends the text of a code that is not in the font's map. Returns whether the text is known.

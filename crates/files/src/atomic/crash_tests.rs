@@ -215,7 +215,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
     let mut lines = BufReader::new(appender.stdout.take().unwrap()).lines();
     assert_eq!(next_word(&mut lines), "ready");
     let (locks, target) = (FileLocks::default(), bed.place("file"));
-    let (mut round, mut merged, mut told) = (0, 0, 0);
+    let (mut round, mut merged, mut reported) = (0, 0, 0);
     let deadline = Instant::now() + MAX_WAIT;
     while round < 300 || merged == 0 {
         assert!(Instant::now() < deadline, "no line came between, so the test shows nothing");
@@ -230,7 +230,7 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
         // A program that is not scheduled for long keeps the replaced file open, and this is
         // reported.
         let ConcurrentChanges { wrote_to_replaced, has_replaced_open, .. } = written.foreign;
-        told += usize::from(wrote_to_replaced || has_replaced_open);
+        reported += usize::from(wrote_to_replaced || has_replaced_open);
         round += 1;
     }
     drop(appender.stdin.take());
@@ -249,7 +249,10 @@ fn no_line_of_a_program_that_appends_meanwhile_is_lost() {
     // The appender writes one line each time it opens the file, so each file that was still open
     // can have lost one line.
     let lost = count - in_file;
-    assert!(lost <= told, "{lost} of {count} lines are lost, and {told} writes reported it");
+    assert!(
+        lost <= reported,
+        "{lost} of {count} lines are lost, and {reported} writes reported it"
+    );
     assert_eq!(bed.names(), ["file"]);
 }
 

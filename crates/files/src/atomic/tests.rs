@@ -416,9 +416,9 @@ fn bytes_appended_since_the_read_come_after_what_is_written() {
     appender.write_all(b"three\n").unwrap();
     let written = write_atomically(&bed.place("a"), b"1\n2\n", Unchanged(&read.stamp)).unwrap();
     let leases = writers::is_open_for_writing(&fs::File::open(&path).unwrap()).is_some();
-    let told =
+    let reported =
         ConcurrentChanges { appended: 6, has_replaced_open: leases, wrote_to_replaced: false };
-    assert_eq!(written.foreign, told);
+    assert_eq!(written.foreign, reported);
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\nthree\n");
     // The stamp has the hash of what was written, without the appended bytes.
     assert_eq!(written.stamp.content_hash(), blake3::hash(b"1\n2\n"));

@@ -27,7 +27,7 @@ impl LockBed {
         bed
     }
 
-    fn place(&self, name: &str) -> WorkspacePath {
+    fn path(&self, name: &str) -> WorkspacePath {
         let roots = Roots::new(self.dir.path(), &[]).unwrap();
         roots.resolve(name, RelativePaths::FromFirstRoot).unwrap()
     }
@@ -42,8 +42,8 @@ fn editors_take_turns_in_the_order_of_their_arrival() {
     let bed = LockBed::new();
     for name in ["file", "none yet"] {
         let (done, order) = mpsc::channel();
-        let place = bed.place(name);
-        let turns: Vec<_> = (0..64).map(|it| (it, bed.locks.queue_up(&place))).collect();
+        let path = bed.path(name);
+        let turns: Vec<_> = (0..64).map(|it| (it, bed.locks.queue_up(&path))).collect();
         thread::scope(|scope| {
             // The last in the queue is started first.
             for (number, turn) in turns.into_iter().rev() {
@@ -64,22 +64,22 @@ fn editors_take_turns_in_the_order_of_their_arrival() {
 fn different_files_do_not_wait_for_each_other() {
     let bed = LockBed::new();
     fs::write(bed.dir.path().join("other"), "").unwrap();
-    let _one = bed.locks.acquire(&bed.place("file"), &never).unwrap();
-    let _other = bed.locks.acquire(&bed.place("other"), &never).unwrap();
-    let _new = bed.locks.acquire(&bed.place("none yet"), &never).unwrap();
+    let _one = bed.locks.acquire(&bed.path("file"), &never).unwrap();
+    let _other = bed.locks.acquire(&bed.path("other"), &never).unwrap();
+    let _new = bed.locks.acquire(&bed.path("none yet"), &never).unwrap();
 }
 
 #[test]
 fn an_editor_that_is_cancelled_or_times_out_leaves_the_queue() {
     let bed = LockBed::new();
-    let place = bed.place("file");
-    let first = bed.locks.acquire(&place, &never).unwrap();
+    let path = bed.path("file");
+    let first = bed.locks.acquire(&path, &never).unwrap();
     let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));
-    let busy = impatient.acquire(&place, &never).unwrap_err().to_string();
+    let busy = impatient.acquire(&path, &never).unwrap_err().to_string();
     assert!(busy.contains("has been locked by another call for more than 0 s"), "{busy}");
     let cancelled = AtomicBool::new(false);
-    let second = bed.locks.queue_up(&place);
-    let third = bed.locks.queue_up(&place);
+    let second = bed.locks.queue_up(&path);
+    let third = bed.locks.queue_up(&path);
     thread::scope(|scope| {
         let second = scope.spawn(|| second.wait(&|| cancelled.load(Ordering::Relaxed)).map(drop));
         let third = scope.spawn(|| third.wait(&never).map(drop));
@@ -95,13 +95,13 @@ fn an_editor_that_is_cancelled_or_times_out_leaves_the_queue() {
 #[test]
 fn two_registries_in_one_process_exclude_each_other_too() {
     let bed = LockBed::new();
-    let place = bed.place("file");
-    let guard = bed.locks.acquire(&place, &never).unwrap();
+    let path = bed.path("file");
+    let guard = bed.locks.acquire(&path, &never).unwrap();
     let other = FileLocks::default();
     let impatient = other.waiting_at_most(Duration::from_millis(20));
-    assert!(matches!(impatient.acquire(&place, &never), Err(LockError::Busy { .. })));
+    assert!(matches!(impatient.acquire(&path, &never), Err(LockError::Busy { .. })));
     drop(guard);
-    drop(other.acquire(&place, &never).unwrap());
+    drop(other.acquire(&path, &never).unwrap());
 }
 
 #[cfg(unix)]
@@ -114,25 +114,25 @@ mod on_the_file {
     fn a_lock_holds_for_every_name_of_the_file_and_leaves_nothing_behind() {
         let bed = LockBed::new();
         fs::hard_link(bed.dir.path().join("file"), bed.dir.path().join("other")).unwrap();
-        let guard = bed.locks.acquire(&bed.place("file"), &never).unwrap();
+        let guard = bed.locks.acquire(&bed.path("file"), &never).unwrap();
         let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));
-        let busy = impatient.acquire(&bed.place("other"), &never);
+        let busy = impatient.acquire(&bed.path("other"), &never);
         assert!(matches!(busy, Err(LockError::Busy { .. })), "{busy:?}");
         drop(guard);
-        drop(impatient.acquire(&bed.place("other"), &never).unwrap());
+        drop(impatient.acquire(&bed.path("other"), &never).unwrap());
         assert_eq!(fs::read_dir(bed.dir.path()).unwrap().count(), 2);
     }
 
     #[test]
     fn a_waiter_for_a_replaced_file_gets_the_lock_of_the_new_one() {
         let bed = LockBed::new();
-        let place = bed.place("file");
-        let guard = bed.locks.acquire(&place, &never).unwrap();
+        let path = bed.path("file");
+        let guard = bed.locks.acquire(&path, &never).unwrap();
         let other = FileLocks::default();
         let waiting = AtomicBool::new(false);
         thread::scope(|scope| {
             let waiter = scope.spawn(|| {
-                other.acquire(&place, &|| {
+                other.acquire(&path, &|| {
                     waiting.store(true, Ordering::Relaxed);
                     false
                 })
@@ -153,8 +153,8 @@ mod on_the_file {
     #[test]
     fn a_renewed_guard_locks_the_current_file() {
         let bed = LockBed::new();
-        let place = bed.place("none yet");
-        let mut guard = bed.locks.acquire(&place, &never).unwrap();
+        let path = bed.path("none yet");
+        let mut guard = bed.locks.acquire(&path, &never).unwrap();
         fs::write(bed.dir.path().join("none yet"), "").unwrap();
         let new = File::open(bed.dir.path().join("none yet")).unwrap();
         new.try_lock().unwrap();
@@ -169,8 +169,8 @@ mod on_the_file {
         let theirs = File::open(bed.dir.path().join("file")).unwrap();
         theirs.lock_shared().unwrap();
         let impatient = bed.locks.waiting_at_most(Duration::from_millis(20));
-        let busy = impatient.acquire(&bed.place("file"), &never).unwrap_err().to_string();
-        let path = path_to_text(bed.place("file").absolute()).into_owned();
+        let busy = impatient.acquire(&bed.path("file"), &never).unwrap_err().to_string();
+        let path = path_to_text(bed.path("file").absolute()).into_owned();
         assert!(
             busy.starts_with(&format!("`{path}` has been locked by another process")),
             "{busy}"
@@ -183,9 +183,9 @@ mod on_the_file {
         }
         let asked = AtomicBool::new(false);
         let given_up =
-            bed.locks.acquire(&bed.place("file"), &|| asked.swap(true, Ordering::Relaxed));
+            bed.locks.acquire(&bed.path("file"), &|| asked.swap(true, Ordering::Relaxed));
         assert!(matches!(given_up, Err(LockError::Cancelled(_))), "{given_up:?}");
         drop(theirs);
-        drop(bed.locks.acquire(&bed.place("file"), &never).unwrap());
+        drop(bed.locks.acquire(&bed.path("file"), &never).unwrap());
     }
 }

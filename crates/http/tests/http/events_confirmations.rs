@@ -156,10 +156,10 @@ async fn an_invalid_answer_settles_nothing() {
 #[tokio::test]
 async fn after_an_answer_of_the_host_rest_comes_too_late() {
     let ids = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&ids);
+    let received = Arc::clone(&ids);
     let bus = MessageBus::new(move |event| {
         if let BusEvent::Request { id, .. } = event {
-            heard.lock().unwrap().push(id.clone());
+            received.lock().unwrap().push(id.clone());
         }
         true
     });
@@ -177,11 +177,11 @@ async fn after_an_answer_of_the_host_rest_comes_too_late() {
 #[tokio::test]
 async fn a_host_without_a_listener_does_not_end_a_request_that_a_client_can_answer() {
     let ids = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&ids);
+    let received = Arc::clone(&ids);
     // As in JavaScript: the function reaches the facade, which finds no listener a moment later.
     let bus = MessageBus::new(move |event| {
         if let BusEvent::Request { id, .. } = event {
-            heard.lock().unwrap().push(id.clone());
+            received.lock().unwrap().push(id.clone());
         }
         true
     });

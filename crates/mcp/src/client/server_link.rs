@@ -170,7 +170,7 @@ impl ServerLink {
         let reason = reason.unwrap_or_else(|| "the connection was closed".to_owned());
         let name = self.name();
         let message = format!(
-            "MCP server `{name}` broke off during the call: {reason}; whether the call had an effect is not known"
+            "MCP server `{name}` disconnected during the call: {reason}; whether the call had an effect is not known"
         );
         ToolError::new(ErrorKind::McpServer, message)
     }

@@ -11,7 +11,7 @@ use code::CodeBlock;
 use lines::{Gap, LineWriter};
 use links::LinkResolver;
 use reading_rules::{cleaned, is_hidden, is_permalink, raised};
-use table::{CellPlace, OpenTable};
+use table::{CellSpan, OpenTable};
 use url::Url;
 
 use super::{attributes::ElementAttributes, nesting::ElementSink, tag::Tag, tokenizer::StartTag};
@@ -431,7 +431,7 @@ impl PageWriter {
                 let span = attributes.value(name).and_then(|it| it.trim().parse().ok());
                 span.unwrap_or(1).max(1)
             };
-            let place = CellPlace { columns: span("colspan"), rows: span("rowspan") };
+            let place = CellSpan { columns: span("colspan"), rows: span("rowspan") };
             table.begin_cell(place, tag == Tag::Th, &mut self.lines);
         }
     }

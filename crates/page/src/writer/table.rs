@@ -15,7 +15,7 @@ const MAX_JOINED_BYTES: usize = 1_000;
 
 /// The number of columns and rows that a cell spans.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CellPlace {
+pub(super) struct CellSpan {
     pub(super) columns: usize,
     pub(super) rows: usize,
 }
@@ -31,7 +31,7 @@ pub(super) struct OpenTable {
     /// The size of the finished cells in bytes.
     cell_bytes: usize,
     /// The span of the cell that is being read.
-    place: CellPlace,
+    place: CellSpan,
     /// For each column, the number of following rows that a cell of an earlier row spans.
     held: Vec<usize>,
     /// The number of inserted empty cells.
@@ -50,7 +50,7 @@ impl OpenTable {
             outside: None,
             rows: Vec::new(),
             cell_bytes: 0,
-            place: CellPlace { columns: 1, rows: 1 },
+            place: CellSpan { columns: 1, rows: 1 },
             held: Vec::new(),
             filled: 0,
             cells_in_row: 0,
@@ -77,7 +77,7 @@ impl OpenTable {
     }
 
     /// Begins a cell. `lines` receives its text.
-    pub(super) fn begin_cell(&mut self, place: CellPlace, is_head: bool, lines: &mut LineWriter) {
+    pub(super) fn begin_cell(&mut self, place: CellSpan, is_head: bool, lines: &mut LineWriter) {
         if self.outside.is_none() {
             self.outside = Some(std::mem::take(lines));
             self.place = place;

@@ -143,7 +143,7 @@ impl Confirmations {
             // new input.
             Some(input) if input != *prepared.input() => Ok(SettledCall::Edited(input, approval)),
             _ => {
-                let confirmed = Box::pin(self.tell_confirmed(prepared.as_ref(), spec, cx)).await;
+                let confirmed = Box::pin(self.report_confirmed(prepared.as_ref(), spec, cx)).await;
                 confirmed.and_then(|()| judge_again(prepared.as_ref())).map_err(|error| {
                     Refusal { asked: Some(RequestOutcome::Approved), ..error.into() }
                 })?;
@@ -154,7 +154,7 @@ impl Confirmations {
 
     /// Tells a tool with its own confirmation that a person approved the call. If the tool does not
     /// acknowledge it, it may not be ready to run what was approved, so the call is refused.
-    pub(crate) async fn tell_confirmed(
+    pub(crate) async fn report_confirmed(
         &self,
         prepared: &dyn Prepared,
         spec: &ToolSpec,

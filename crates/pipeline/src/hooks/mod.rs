@@ -157,7 +157,7 @@ fn event_json(event: HookEvent, tool: &str, input: &Value, cx: &ToolContext) -> 
 
 fn apply(answer: HookAnswer, output: &mut ToolOutput) {
     if answer.suppress_output {
-        output.content = vec![Content::text("[a hook keeps this output from you]")];
+        output.content = vec![Content::text("[a hook hides this output]")];
         output.structured = None;
         output.display = None;
     }

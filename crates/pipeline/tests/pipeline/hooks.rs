@@ -263,10 +263,7 @@ async fn a_post_tool_hook_gets_the_answer_and_can_add_to_it_or_suppress_it() {
     let output = echo(&bed, "secret").await;
     assert_eq!(
         output.content,
-        [
-            Content::text("[a hook keeps this output from you]"),
-            Content::text("ask the user instead")
-        ]
+        [Content::text("[a hook hides this output]"), Content::text("ask the user instead")]
     );
     let response = |asked: &Mutex<Vec<Value>>, key: &str| {
         asked.lock().unwrap().first().and_then(|it| it.get(key)).cloned()

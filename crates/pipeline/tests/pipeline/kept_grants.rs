@@ -197,7 +197,7 @@ impl StoreBackend for Broken {
         Err(StoreError::Unavailable("unplugged".to_owned()))
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         "nowhere".to_owned()
     }
 }

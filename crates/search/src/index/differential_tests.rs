@@ -224,13 +224,13 @@ struct Changer {
 impl Changer {
     fn start(root: PathBuf, mut dice: Choices) -> Self {
         let (orders, ordered) = mpsc::channel();
-        let (tell, done) = mpsc::channel();
+        let (report, done) = mpsc::channel();
         thread::spawn(move || {
             for count in ordered {
                 for _ in 0..count {
                     let _ = change(&root, &mut dice);
                 }
-                if tell.send(()).is_err() {
+                if report.send(()).is_err() {
                     return;
                 }
             }

@@ -8,7 +8,7 @@ use toolwright_walk::{Naming, Rules};
 
 use super::{
     entry_table::{EntryNumber, EntryTable, WhyClosed},
-    setting_files::RulesPlace,
+    setting_files::RulesScope,
     tree::WatchedTree,
     why_cold::WhyCold,
 };
@@ -31,7 +31,7 @@ impl WatchedTree {
         let files = self.rule_files(number);
         // Recorded before the rules are read, so that a later change is noticed.
         let settings = files.settings(&folder.path());
-        self.setting_files.note(RulesPlace::Folder(number), settings);
+        self.setting_files.note(RulesScope::Folder(number), settings);
         let naming = if number == EntryTable::ROOT { Naming::Named } else { Naming::Reached };
         let mut unapplied = Vec::new();
         let around = self.rules_around(number);
@@ -109,7 +109,7 @@ impl WatchedTree {
                 }
             } else {
                 let rules = self.rules_around(number);
-                self.setting_files.forget(RulesPlace::Folder(number));
+                self.setting_files.forget(RulesScope::Folder(number));
                 if let Some(open) = self.table.folder_mut(number) {
                     open.rules = rules;
                     open.unapplied = Vec::new();

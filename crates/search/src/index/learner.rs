@@ -110,7 +110,7 @@ impl Learner {
     }
 
     /// Asks the thread to end, without waiting. It ends after its current read.
-    fn tell_to_end(&self) {
+    fn request_stop(&self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
         self.wake();
     }
@@ -118,7 +118,7 @@ impl Learner {
     /// Ends the thread and waits until it has.
     #[cfg(test)]
     pub(crate) fn end(mut self) {
-        self.tell_to_end();
+        self.request_stop();
         if let Some(thread) = self.thread.take() {
             // If it panicked, there is nothing to clean up.
             let _ = thread.join();
@@ -128,7 +128,7 @@ impl Learner {
 
 impl Drop for Learner {
     fn drop(&mut self) {
-        self.tell_to_end();
+        self.request_stop();
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     signatures::{Kept, Signatures},
     sweep::SweepCause,
     texts::LearnedFile,
-    tree::{FilePlace, WatchedTree},
+    tree::{FileLocation, WatchedTree},
 };
 
 /// How many files are sampled for the frequency of grams. An estimate is enough, so few will do.
@@ -186,7 +186,7 @@ impl ReadyIndex {
     }
 
     /// The location of a file, unless it has changed since it was given to the learner.
-    pub(super) fn place_of(&self, file: FileToLearn) -> Option<FilePlace> {
+    pub(super) fn place_of(&self, file: FileToLearn) -> Option<FileLocation> {
         self.is_current(file).then(|| self.tree.file_place(file.file)).flatten()
     }
 

@@ -17,9 +17,9 @@ use super::{
     judge::RULE_NAMES,
     new_names::NewNames,
     root_check::failed,
-    setting_files::RulesPlace,
+    setting_files::RulesScope,
     sweep::SweepCause,
-    tree::{PlaceInTree, WatchTarget, WatchedTree},
+    tree::{TreeEntry, WatchTarget, WatchedTree},
     why_cold::WhyCold,
 };
 
@@ -76,11 +76,11 @@ impl WatchedTree {
         }
         for place in self.setting_files.changed() {
             match place {
-                RulesPlace::Above => {
+                RulesScope::Above => {
                     self.read_rules_above();
                     suspects.rules.insert(EntryTable::ROOT);
                 }
-                RulesPlace::Folder(number) => {
+                RulesScope::Folder(number) => {
                     suspects.rules.insert(number);
                 }
             }
@@ -94,7 +94,7 @@ impl WatchedTree {
     /// Adds a path where something was mounted or unmounted.
     fn suspect_mount(&self, below: &Path, suspects: &mut Suspects) {
         let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else { return };
-        if let PlaceInTree::Open(folder) = self.place(parent) {
+        if let TreeEntry::Open(folder) = self.place(parent) {
             suspects.names.entry(folder).or_default().insert(name.to_owned());
         }
     }
@@ -102,7 +102,7 @@ impl WatchedTree {
     /// Fails if a file is a mount point, because there are no events for such a file.
     pub(super) fn check_mounted_files(&self) -> Result<(), WhyCold> {
         for below in self.root.mounted() {
-            if let PlaceInTree::NoFolder(_) = self.place(below) {
+            if let TreeEntry::NoFolder(_) = self.place(below) {
                 return Err(WhyCold::Mount { at: self.root.path().join(below) });
             }
         }

@@ -16,7 +16,7 @@ use super::{
     file_stamp::{FileStamp, Looked},
     folder_reading::{FolderAsRead, FolderToRead, NameAsRead, NotRead, read_folders},
     root_check::failed,
-    setting_files::RulesPlace,
+    setting_files::RulesScope,
     tree::{WatchTarget, WatchedTree},
     why_cold::WhyCold,
 };
@@ -250,7 +250,7 @@ impl WatchedTree {
             }
             self.table.remove_children(folder);
             let Some(open) = self.table.close(folder, WhyClosed::Unseen) else { continue };
-            self.setting_files.forget(RulesPlace::Folder(folder));
+            self.setting_files.forget(RulesScope::Folder(folder));
             // If the directory was moved, the watch belongs to its new entry.
             if self.targets.get(&open.watch) == Some(&WatchTarget::Folder(folder)) {
                 self.targets.remove(&open.watch);

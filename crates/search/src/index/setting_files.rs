@@ -16,7 +16,7 @@ use super::{
 
 /// The rules that a file is read for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum RulesPlace {
+pub(super) enum RulesScope {
     /// Those above the root.
     Above,
     /// Those of a directory in the tree.
@@ -26,7 +26,7 @@ pub(super) enum RulesPlace {
 /// All such files, with their state when the rules were read.
 #[derive(Debug, Default)]
 pub(super) struct SettingFiles {
-    files: HashMap<RulesPlace, Vec<(PathBuf, SettingState)>>,
+    files: HashMap<RulesScope, Vec<(PathBuf, SettingState)>>,
 }
 
 /// The state of a path: the entry itself, and the target if it is a symbolic link.
@@ -45,7 +45,7 @@ enum SettingLook {
 
 impl SettingFiles {
     /// Records the current state of files. Call this before the rules are read from them.
-    pub(super) fn note(&mut self, place: RulesPlace, paths: Vec<PathBuf>) {
+    pub(super) fn note(&mut self, place: RulesScope, paths: Vec<PathBuf>) {
         if paths.is_empty() {
             self.files.remove(&place);
             return;
@@ -57,12 +57,12 @@ impl SettingFiles {
         self.files.insert(place, states.collect());
     }
 
-    pub(super) fn forget(&mut self, place: RulesPlace) {
+    pub(super) fn forget(&mut self, place: RulesScope) {
         self.files.remove(&place);
     }
 
     /// The owners of rules that may have changed.
-    pub(super) fn changed(&self) -> Vec<RulesPlace> {
+    pub(super) fn changed(&self) -> Vec<RulesScope> {
         let changed = self.files.iter().filter(|(_, files)| {
             files.iter().any(|(path, before)| !before.is_surely(&SettingState::of(path)))
         });

@@ -11,7 +11,7 @@ use super::{
     gram_numbers::{GramNumber, GramNumbers},
     need::Need,
     slice_block::TextOwner,
-    slices::{BitSlices, TextPlace},
+    slices::{BitSlices, FilterPosition},
     texts::{LearnedContent, LearnedFile},
 };
 use crate::{ContentStamp, FileTexts, SMALL_FILE_BYTES, TextRange};
@@ -72,7 +72,7 @@ enum KnownFile {
     Unclear,
     /// It has at most one text.
     Text {
-        place: Option<TextPlace>,
+        place: Option<FilterPosition>,
         traits: FileTraits,
     },
     Texts(Box<KnownTexts>),
@@ -100,7 +100,7 @@ struct KnownTexts {
 struct KnownText {
     start: u32,
     lines_before: u32,
-    place: TextPlace,
+    place: FilterPosition,
 }
 
 impl Signatures {
@@ -321,7 +321,7 @@ impl Signatures {
         need: &Need,
     ) -> Candidates {
         let formula = self.numbered(need);
-        let may_match = |place: TextPlace| self.slices.may_match(place, &formula);
+        let may_match = |place: FilterPosition| self.slices.may_match(place, &formula);
         let (mut verdicts, mut judged) = (Vec::new(), FileSet::default());
         for file in files {
             let Some(known) = self.files.get(file.0 as usize) else { continue };
@@ -413,7 +413,7 @@ impl KnownFile {
     }
 
     /// The positions of its texts.
-    fn places(&self) -> impl Iterator<Item = TextPlace> {
+    fn places(&self) -> impl Iterator<Item = FilterPosition> {
         let (single, several) = match self {
             Self::Text { place, .. } => (*place, [].as_slice()),
             Self::Texts(known) => (None, &*known.texts),

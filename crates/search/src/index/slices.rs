@@ -18,7 +18,7 @@ const DEAD_SHARE: usize = 4;
 
 /// The position of a text's filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TextPlace {
+pub(super) struct FilterPosition {
     block: u32,
     column: u16,
 }
@@ -72,7 +72,7 @@ impl BitSlices {
     }
 
     /// Adds a text. `None` if there are too many blocks to number.
-    pub(super) fn add(&mut self, owner: TextOwner, filter: &Filter) -> Option<TextPlace> {
+    pub(super) fn add(&mut self, owner: TextOwner, filter: &Filter) -> Option<FilterPosition> {
         let width = filter.width();
         let number = match self.classes.entry(width).or_default().roomy.last() {
             Some(number) => *number,
@@ -90,7 +90,7 @@ impl BitSlices {
         if is_full {
             class.roomy.pop();
         }
-        Some(TextPlace { block: number, column })
+        Some(FilterPosition { block: number, column })
     }
 
     fn new_block(&mut self, width: usize) -> Option<u32> {
@@ -110,7 +110,7 @@ impl BitSlices {
     }
 
     /// Removes a text.
-    pub(super) fn remove(&mut self, place: TextPlace) {
+    pub(super) fn remove(&mut self, place: FilterPosition) {
         let Some(Some(block)) = self.blocks.get_mut(place.block as usize) else { return };
         let before = block.memory();
         let had_room = block.has_room();
@@ -146,7 +146,11 @@ impl BitSlices {
     }
 
     /// Whether a text may match.
-    pub(super) fn may_match(&self, place: TextPlace, formula: &GramFormula<GramNumber>) -> bool {
+    pub(super) fn may_match(
+        &self,
+        place: FilterPosition,
+        formula: &GramFormula<GramNumber>,
+    ) -> bool {
         self.block(place.block).is_none_or(|it| it.may_match(place.column, formula))
     }
 
@@ -155,7 +159,7 @@ impl BitSlices {
     pub(super) fn tidy(
         &mut self,
         most: usize,
-        moved: &mut dyn FnMut(TextOwner, TextPlace),
+        moved: &mut dyn FnMut(TextOwner, FilterPosition),
     ) -> bool {
         let Some((width, sparsest)) = self.sparsest_block() else { return false };
         // A text must not be moved within its block.
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn every_text_is_found_by_its_words_and_few_others_are() {
         let mut slices = BitSlices::default();
-        let places: Vec<TextPlace> =
+        let places: Vec<FilterPosition> =
             (0..2_000).map(|it| slices.add(owner(it), &filter_of(&text(it))).unwrap()).collect();
         assert_eq!(slices.texts(), 2_000);
         assert_eq!(matching(&slices, "common words").len(), 2_000);

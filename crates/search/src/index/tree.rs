@@ -32,13 +32,13 @@ use super::{
     file_stamp::FileStamp,
     hard_links::HardLinks,
     root_check::{WatchedRoot, failed, kernel_number, open_below},
-    setting_files::{RulesPlace, SettingFiles},
+    setting_files::{RulesScope, SettingFiles},
     sweep::SweepCause,
     why_cold::WhyCold,
 };
 
 /// The most cold directories that a status names.
-const MAX_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// The settings of a tree.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ pub(crate) struct WatchedTree {
 
 /// The entry that a path below the root leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlaceInTree {
+pub(crate) enum TreeEntry {
     /// A directory whose content is in the tree.
     Open(EntryNumber),
     /// A path in or below a directory whose content is not in the tree.
@@ -106,12 +106,12 @@ pub(crate) enum PlaceInTree {
 
 /// The location of a file, to open it without the tree.
 #[derive(Clone, Debug)]
-pub(crate) struct FilePlace {
+pub(crate) struct FileLocation {
     root: Arc<OwnedFd>,
     below: PathBuf,
 }
 
-impl FilePlace {
+impl FileLocation {
     /// Opens the file that has this path now. Symbolic links are not followed.
     pub(crate) fn open(&self) -> io::Result<File> {
         let flags = regular_file::reading() | OFlags::NOFOLLOW;
@@ -165,30 +165,30 @@ impl WatchedTree {
     }
 
     /// Finds the entry that a path below the root leads to.
-    pub(crate) fn place(&self, below: &Path) -> PlaceInTree {
+    pub(crate) fn place(&self, below: &Path) -> TreeEntry {
         let mut at = EntryTable::ROOT;
         for component in below.components() {
-            let Component::Normal(name) = component else { return PlaceInTree::Absent };
+            let Component::Normal(name) = component else { return TreeEntry::Absent };
             match self.place_of(at) {
-                PlaceInTree::Open(_) => {}
-                PlaceInTree::NoFolder(_) => return PlaceInTree::Absent,
+                TreeEntry::Open(_) => {}
+                TreeEntry::NoFolder(_) => return TreeEntry::Absent,
                 closed => return closed,
             }
             match self.table.child(at, name) {
                 Some(child) => at = child,
-                None => return PlaceInTree::Absent,
+                None => return TreeEntry::Absent,
             }
         }
         self.place_of(at)
     }
 
-    fn place_of(&self, number: EntryNumber) -> PlaceInTree {
+    fn place_of(&self, number: EntryNumber) -> TreeEntry {
         if self.table.folder(number).is_some() {
-            return PlaceInTree::Open(number);
+            return TreeEntry::Open(number);
         }
         match self.table.why_closed(number) {
-            Some(why) => PlaceInTree::Closed(number, why),
-            None => PlaceInTree::NoFolder(number),
+            Some(why) => TreeEntry::Closed(number, why),
+            None => TreeEntry::NoFolder(number),
         }
     }
 
@@ -256,7 +256,7 @@ impl WatchedTree {
         let odd = self.odd_folders().filter_map(|it| Some((self.path(it), self.why_closed(it)?)));
         let mut cold: Vec<_> = odd.map(|(path, why)| (path, why.to_string())).collect();
         cold.sort();
-        cold.truncate(MAX_TOLD);
+        cold.truncate(MAX_REPORTED);
         cold
     }
 
@@ -303,12 +303,12 @@ impl WatchedTree {
     }
 
     /// The location of a file, to open it without the tree.
-    pub(crate) fn file_place(&self, number: EntryNumber) -> Option<FilePlace> {
+    pub(crate) fn file_place(&self, number: EntryNumber) -> Option<FileLocation> {
         if self.table.kind(number)? != EntryKind::File {
             return None;
         }
         let root = Arc::clone(self.root.handle());
-        Some(FilePlace { root, below: self.table.path_below(number) })
+        Some(FileLocation { root, below: self.table.path_below(number) })
     }
 
     /// How many entries there are.
@@ -335,7 +335,7 @@ impl WatchedTree {
         let global = self.settings.global_excludes.as_ref();
         let global = global.map(|(file, folder)| (file.as_path(), folder.as_path()));
         let sources = Rules::sources_above(self.root.path(), global.map(|it| it.0));
-        self.setting_files.note(RulesPlace::Above, sources);
+        self.setting_files.note(RulesScope::Above, sources);
         self.unapplied_above.clear();
         self.rules_above = Rules::above(self.root.path(), global, &mut self.unapplied_above);
     }

@@ -9,7 +9,7 @@ use toolwright_walk::{EntryJudge, IgnoredBy, Rules, Selection, WalkedFiles};
 use super::{
     EntryNumber, WhyCold,
     entry_table::EntryView,
-    tree::{PlaceInTree, WatchedTree},
+    tree::{TreeEntry, WatchedTree},
 };
 use crate::Scope;
 
@@ -120,7 +120,7 @@ pub(super) fn start_in(
     start: &WorkspacePath,
     selection: &Selection,
 ) -> Result<EntryNumber, WhyCold> {
-    let PlaceInTree::Open(folder) = tree.place(start.below()) else {
+    let TreeEntry::Open(folder) = tree.place(start.below()) else {
         return Err(WhyCold::NotInTree { at: start.absolute().to_owned() });
     };
     // A walk reports ignore files that could not be applied, including those above its start.

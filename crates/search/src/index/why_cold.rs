@@ -97,7 +97,7 @@ impl WhyCold {
     }
 
     /// Whether the user should know about it, or can do something about it.
-    pub fn is_worth_telling(&self) -> bool {
+    pub fn is_worth_reporting(&self) -> bool {
         match self {
             Self::ForeignFileSystem { .. }
             | Self::TooManyWatches { .. }

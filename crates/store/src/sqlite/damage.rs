@@ -123,7 +123,7 @@ fn put_aside(files: &StoreFiles, damage: &str) -> Result<StoreError, StoreError>
         kept.push(ending);
         match fs::rename(&path, PathBuf::from(kept)) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-                let why = format!("it is damaged ({damage}) and cannot be moved aside: {cause}");
+                let why = format!("it is damaged ({damage}) and cannot be renamed: {cause}");
                 return Err(files.unavailable(why));
             }
             _ => {}

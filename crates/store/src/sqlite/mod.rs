@@ -87,7 +87,7 @@ impl SqliteStore {
                 file.keep_unreported(error);
             }
         });
-        let ended = || StoreError::Unavailable(format!("{} was closed", self.place()));
+        let ended = || StoreError::Unavailable(format!("{} was closed", self.location()));
         if !self.thread().await?.send(job) {
             return Err(ended());
         }
@@ -97,7 +97,7 @@ impl SqliteStore {
     async fn thread(&self) -> Result<Arc<StoreThread>, StoreError> {
         match &*self.state.lock() {
             FileUse::Closed => {
-                let message = format!("{} was closed with its registry", self.place());
+                let message = format!("{} was closed with its registry", self.location());
                 return Err(StoreError::Unavailable(message));
             }
             FileUse::Open(thread) if !thread.ended.is_cancelled() => return Ok(Arc::clone(thread)),
@@ -162,7 +162,7 @@ impl StoreBackend for SqliteStore {
         }
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         format!("`{}`", path_to_text(&self.path))
     }
 }

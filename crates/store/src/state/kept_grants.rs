@@ -65,8 +65,8 @@ impl GrantStore {
     pub async fn keep(&self, rule: &str, scope: GrantScope) -> Result<KeptGrant, StateError> {
         let prefix = self.prefix(scope);
         let (entries, _) = self.store.entries(&prefix, MAX_GRANTS, false).await?;
-        let place = place(&prefix, rule);
-        if entries.len() >= MAX_GRANTS && !entries.iter().any(|it| it.key == place) {
+        let stored_key = stored_key(&prefix, rule);
+        if entries.len() >= MAX_GRANTS && !entries.iter().any(|it| it.key == stored_key) {
             return Err(StateError::TooManyGrants(MAX_GRANTS));
         }
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -74,7 +74,7 @@ impl GrantStore {
         let stored = StoredGrant { rule: rule.to_owned(), granted_at };
         let json = serde_json::to_string(&stored)
             .map_err(|cause| StateError::Unreadable { what: "grant", cause: cause.to_string() })?;
-        self.store.set(&place, &json).await.map_err(of_value("rule", rule.len()))?;
+        self.store.set(&stored_key, &json).await.map_err(of_value("rule", rule.len()))?;
         Ok(KeptGrant { rule: stored.rule, scope, granted_at })
     }
 
@@ -87,7 +87,7 @@ impl GrantStore {
             grants.extend(entries.iter().filter_map(|entry| {
                 let StoredGrant { rule, granted_at } = parsed(&entry.value, "grant").ok()?;
                 // A rule under a foreign key could not be revoked by `forget`, so it does not count.
-                let is_own = entry.key == place(&prefix, &rule);
+                let is_own = entry.key == stored_key(&prefix, &rule);
                 is_own.then_some(KeptGrant { rule, scope: *scope, granted_at })
             }));
         }
@@ -101,7 +101,7 @@ impl GrantStore {
     pub async fn forget(&self, rule: &str) -> Result<bool, StateError> {
         let mut was_kept = false;
         for scope in [GrantScope::Project, GrantScope::User] {
-            was_kept |= self.store.delete(&place(&self.prefix(scope), rule)).await?;
+            was_kept |= self.store.delete(&stored_key(&self.prefix(scope), rule)).await?;
         }
         Ok(was_kept)
     }
@@ -115,6 +115,6 @@ impl GrantStore {
 }
 
 /// The key of a rule. It contains the rule's hash, because rules may be longer than keys.
-fn place(prefix: &str, rule: &str) -> String {
+fn stored_key(prefix: &str, rule: &str) -> String {
     format!("{prefix}{}", blake3::hash(rule.as_bytes()).to_hex())
 }

@@ -76,19 +76,19 @@ impl<'a> Memories<'a> {
 
     /// The value of a key.
     pub async fn get(&self, key: &str) -> Result<Option<String>, StateError> {
-        let stored = self.store.get(&self.place(key)?).await?;
+        let stored = self.store.get(&self.stored_key(key)?).await?;
         Ok(stored.map(|it| it.value))
     }
 
     /// Sets a value, replacing any earlier one.
     pub async fn set(&self, key: &str, value: &str) -> Result<(), StateError> {
-        let place = self.place(key)?;
-        self.store.set(&place, value).await.map_err(of_value("value", value.len()))
+        let stored_key = self.stored_key(key)?;
+        self.store.set(&stored_key, value).await.map_err(of_value("value", value.len()))
     }
 
     /// Deletes a value. Returns false if there was none.
     pub async fn delete(&self, key: &str) -> Result<bool, StateError> {
-        Ok(self.store.delete(&self.place(key)?).await?)
+        Ok(self.store.delete(&self.stored_key(key)?).await?)
     }
 
     /// The keys that begin with `start` and come after the key `after`.
@@ -96,8 +96,8 @@ impl<'a> Memories<'a> {
         let mut keys = Vec::new();
         let mut total = 0;
         let mut request = ListRequest {
-            prefix: self.place(start)?,
-            after: after.map(|it| self.place(it)).transpose()?,
+            prefix: self.stored_key(start)?,
+            after: after.map(|it| self.stored_key(it)).transpose()?,
             limit: MAX_LISTED,
             with_values: false,
         };
@@ -116,7 +116,7 @@ impl<'a> Memories<'a> {
         }
     }
 
-    fn place(&self, key: &str) -> Result<String, StateError> {
+    fn stored_key(&self, key: &str) -> Result<String, StateError> {
         Self::check_key(key)?;
         Ok(format!("{}{}", self.prefix, escaped(key)))
     }

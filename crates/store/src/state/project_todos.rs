@@ -73,7 +73,10 @@ impl<'a> ProjectTodos<'a> {
     pub async fn add(&self, task: &str) -> Result<ProjectTodo, StateError> {
         let todo = ProjectTodo { id: Uuid::now_v7(), task: task.to_owned(), completed: false };
         let json = stored_form(&todo)?;
-        self.store.set(&self.place(todo.id), &json).await.map_err(of_value("task", task.len()))?;
+        self.store
+            .set(&self.stored_key(todo.id), &json)
+            .await
+            .map_err(of_value("task", task.len()))?;
         Ok(todo)
     }
 
@@ -96,7 +99,7 @@ impl<'a> ProjectTodos<'a> {
         let mut listed = TodoPage::default();
         let mut request = ListRequest {
             prefix: self.prefix.clone(),
-            after: after.map(|it| self.place(it)),
+            after: after.map(|it| self.stored_key(it)),
             limit: PAGE,
             with_values: true,
         };
@@ -135,7 +138,7 @@ impl<'a> ProjectTodos<'a> {
         let missing = || StateError::NoSuchTodo(shortened(asked, SHOWN_NAME).into_owned());
         let id = Uuid::parse_str(asked.trim()).map_err(|_| missing())?;
         self.store
-            .update(&self.place(id), |old| {
+            .update(&self.stored_key(id), |old| {
                 let changed = old.ok_or_else(missing).and_then(|old| {
                     let mut todo = read(id, old)?;
                     Ok((change(&mut todo)?, todo))
@@ -148,7 +151,7 @@ impl<'a> ProjectTodos<'a> {
             .await?
     }
 
-    fn place(&self, id: Uuid) -> String {
+    fn stored_key(&self, id: Uuid) -> String {
         format!("{}{id}", self.prefix)
     }
 }

@@ -37,7 +37,7 @@ pub enum TodoStatus {
 #[derive(Debug)]
 pub struct SessionTodos<'a> {
     store: &'a Store,
-    place: String,
+    stored_key: String,
 }
 
 impl<'a> SessionTodos<'a> {
@@ -47,12 +47,12 @@ impl<'a> SessionTodos<'a> {
         if id.len() > MAX_SESSION_ID {
             id = format!("#{}", blake3::hash(id.as_bytes()).to_hex());
         }
-        Self { store, place: format!("todos/session/{}/{id}", project.as_str()) }
+        Self { store, stored_key: format!("todos/session/{}/{id}", project.as_str()) }
     }
 
     /// The list; empty if there is none yet.
     pub async fn list(&self) -> Result<Vec<TodoItem>, StateError> {
-        let stored = self.store.get(&self.place).await?;
+        let stored = self.store.get(&self.stored_key).await?;
         stored.map_or_else(|| Ok(Vec::new()), |it| parsed(&it.value, "todo list"))
     }
 
@@ -65,7 +65,7 @@ impl<'a> SessionTodos<'a> {
         })?;
         let bytes = json.len();
         self.store
-            .update(&self.place, |old| {
+            .update(&self.stored_key, |old| {
                 let previous = old.and_then(|it| parsed(it, "todo list").ok()).unwrap_or_default();
                 let change = if todos.is_empty() {
                     ValueChange::Delete

@@ -47,7 +47,7 @@ impl<'a> Settings<'a> {
 
     /// The value of a setting, if it was set.
     pub async fn get(&self, name: &str) -> Result<Option<SettingValue>, StateError> {
-        let stored = self.store.get(&self.place(name)?).await?;
+        let stored = self.store.get(&self.stored_key(name)?).await?;
         stored.map(|it| parsed(&it.value, "setting")).transpose()
     }
 
@@ -57,14 +57,14 @@ impl<'a> Settings<'a> {
         name: &str,
         value: Option<&SettingValue>,
     ) -> Result<Option<SettingValue>, StateError> {
-        let place = self.place(name)?;
+        let stored_key = self.stored_key(name)?;
         let json = value.map(ToString::to_string);
         let bytes = json.as_ref().map_or(0, String::len);
         if bytes > MAX_VALUE {
             return Err(StateError::NameTooLong { what: "value", bytes, most: MAX_VALUE });
         }
         self.store
-            .update(&place, |old| {
+            .update(&stored_key, |old| {
                 let change = json.clone().map_or(ValueChange::Delete, ValueChange::Set);
                 (change, old.and_then(|it| parsed(it, "setting").ok()))
             })
@@ -82,7 +82,7 @@ impl<'a> Settings<'a> {
         Ok(entries.iter().filter_map(|it| read(&it.key, &it.value)).collect())
     }
 
-    fn place(&self, name: &str) -> Result<String, StateError> {
+    fn stored_key(&self, name: &str) -> Result<String, StateError> {
         Self::check_name(name)?;
         Ok(format!("{}{}", self.prefix, escaped(name)))
     }

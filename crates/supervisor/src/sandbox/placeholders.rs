@@ -89,7 +89,7 @@ impl Placeholders {
         for place in plan.missing.iter().chain(&unlike_planned) {
             let made = make(place).map_err(|cause| {
                 let path = place.path.display();
-                SandboxError::refused(&format!("`{path}` cannot be kept from being made"), cause)
+                SandboxError::refused(&format!("`{path}` cannot be protected from creation"), cause)
             })?;
             all.0.extend(made);
         }

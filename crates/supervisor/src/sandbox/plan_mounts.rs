@@ -46,7 +46,7 @@ enum PlaceChange {
 impl PlaceChange {
     const fn words(self) -> &'static str {
         match self {
-            Self::Pinned => "cannot be kept from being renamed",
+            Self::Pinned => "cannot be protected from renaming",
             Self::MadeImpossible | Self::ReadOnly => "cannot be made read-only",
             Self::Opened => "cannot be made writable",
             Self::Hidden => "cannot be hidden",

@@ -53,7 +53,7 @@ pub(super) struct AllReplacements {
 }
 
 pub(super) struct Plan {
-    place: WorkspacePath,
+    path: WorkspacePath,
     edits: Vec<OneEdit>,
 }
 
@@ -68,8 +68,8 @@ impl Tool for EditFile {
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Edit");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        refuse_notebook(&place, "write it whole with write_file")?;
+        let path = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
+        refuse_notebook(&path, "write it whole with write_file")?;
         for (index, edit) in input.edits.iter().enumerate() {
             if edit.target == edit.replacement {
                 let message = format!(
@@ -78,7 +78,7 @@ impl Tool for EditFile {
                 return Err(ToolError::new(ErrorKind::Validation, message));
             }
         }
-        Ok(Plan { place, edits: input.edits })
+        Ok(Plan { path, edits: input.edits })
     }
 }
 
@@ -86,23 +86,23 @@ impl CallPlan for Plan {
     type Output = Changed<AllReplacements>;
 
     fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.place.absolute().to_owned())]
+        vec![Access::Write(self.path.absolute().to_owned())]
     }
 
     fn describe(&self) -> String {
-        format!("Edit {} ({} edits)", shown_path(self.place.absolute()), self.edits.len())
+        format!("Edit {} ({} edits)", shown_path(self.path.absolute()), self.edits.len())
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.place, cx, |current| edited(current, &self.edits)))
+        Some(editing::preview(&self.path, cx, |current| edited(current, &self.edits)))
     }
 
     async fn run(
         self,
         cx: &ToolContext,
     ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
-        let Plan { place, edits } = self;
-        editing::change(place, cx, move |current| edited(current, &edits)).await
+        let Plan { path, edits } = self;
+        editing::change(path, cx, move |current| edited(current, &edits)).await
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) struct Plan {
     step: MemoryStep,
     scope: MemoryScope,
     /// The location of the store, for display.
-    place: String,
+    location: String,
 }
 
 /// An action with its parameters.
@@ -125,8 +125,8 @@ impl Tool for Memory {
         for name in step.names() {
             Memories::check_key(name).map_err(failed)?;
         }
-        let place = cx.session.shared.stored.store.place();
-        Ok(Plan { step, scope: scope.unwrap_or_default(), place })
+        let location = cx.session.shared.stored.store.location();
+        Ok(Plan { step, scope: scope.unwrap_or_default(), location })
     }
 }
 
@@ -145,7 +145,7 @@ impl CallPlan for Plan {
     }
 
     fn locations(&self, _accesses: &[Access]) -> Vec<String> {
-        vec![self.place.clone()]
+        vec![self.location.clone()]
     }
 
     fn describe(&self) -> String {

@@ -10,7 +10,7 @@ use toolwright_files::{PathError, RelativePaths};
 use toolwright_process::RunMode;
 
 use crate::commands::{
-    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace, checked_command,
+    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartDirectory, checked_command,
 };
 
 #[derive(Default)]
@@ -71,9 +71,9 @@ impl Tool for Shell {
                     let cause = io::ErrorKind::NotADirectory.into();
                     return Err(PathError::Unresolvable(asked.clone(), cause).into_tool_error());
                 }
-                StartingPlace::own(place.absolute().to_owned())
+                StartDirectory::own(place.absolute().to_owned())
             }
-            None => StartingPlace::of_session(cx),
+            None => StartDirectory::of_session(cx),
         };
         Ok(CommandToRun {
             command: checked_command(input.command)?,

@@ -27,7 +27,7 @@ pub(super) struct Input {
 }
 
 pub(super) struct Plan {
-    place: WorkspacePath,
+    path: WorkspacePath,
     content: String,
     overwrite: bool,
 }
@@ -43,8 +43,8 @@ impl Tool for WriteFile {
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Write");
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        Ok(Plan { place, content: input.content, overwrite: input.overwrite })
+        let path = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
+        Ok(Plan { path, content: input.content, overwrite: input.overwrite })
     }
 }
 
@@ -52,21 +52,21 @@ impl CallPlan for Plan {
     type Output = Changed<WrittenFacts>;
 
     fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.place.absolute().to_owned())]
+        vec![Access::Write(self.path.absolute().to_owned())]
     }
 
     fn describe(&self) -> String {
-        format!("Write {} ({} bytes)", shown_path(self.place.absolute()), self.content.len())
+        format!("Write {} ({} bytes)", shown_path(self.path.absolute()), self.content.len())
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        let Plan { place, content, overwrite } = self;
-        Some(editing::preview(place, cx, |current| checked(current, content, *overwrite)))
+        let Plan { path, content, overwrite } = self;
+        Some(editing::preview(path, cx, |current| checked(current, content, *overwrite)))
     }
 
     async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { place, content, overwrite } = self;
-        editing::change(place, cx, move |current| checked(current, &content, overwrite)).await
+        let Plan { path, content, overwrite } = self;
+        editing::change(path, cx, move |current| checked(current, &content, overwrite)).await
     }
 }
 

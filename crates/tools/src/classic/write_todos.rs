@@ -85,7 +85,7 @@ impl TodoFacts {
 pub(super) struct Plan {
     step: TodoStep,
     /// The location of the store, for display.
-    place: String,
+    location: String,
 }
 
 /// An action with its parameters.
@@ -134,7 +134,7 @@ impl Tool for WriteTodos {
                 TodoStep::List { after: after.map(read).transpose()? }
             }
         };
-        Ok(Plan { step, place: cx.session.shared.stored.store.place() })
+        Ok(Plan { step, location: cx.session.shared.stored.store.location() })
     }
 }
 
@@ -146,7 +146,7 @@ impl CallPlan for Plan {
     }
 
     fn locations(&self, _accesses: &[Access]) -> Vec<String> {
-        vec![self.place.clone()]
+        vec![self.location.clone()]
     }
 
     fn describe(&self) -> String {

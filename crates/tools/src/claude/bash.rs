@@ -9,7 +9,7 @@ use toolwright_core::{Tool, ToolContext};
 use toolwright_process::RunMode;
 
 use crate::commands::{
-    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartingPlace, checked_command,
+    CALL_LIMIT, CommandToRun, CommandWording, MAX_TIMEOUT_MS, StartDirectory, checked_command,
 };
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Tool for Bash {
         Ok(CommandToRun {
             command: checked_command(input.command)?,
             description: input.description,
-            start: StartingPlace::of_session(cx),
+            start: StartDirectory::of_session(cx),
             timeout: Duration::from_millis(timeout.into()),
             run_mode: if input.run_in_background == Some(true) {
                 RunMode::Background

@@ -32,7 +32,7 @@ pub(super) struct Input {
 }
 
 pub(super) struct Plan {
-    place: WorkspacePath,
+    path: WorkspacePath,
     input: Input,
 }
 
@@ -48,14 +48,14 @@ impl Tool for Edit {
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
+        let path = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
             let message =
                 "parameter `new_string`: it equals `old_string`, so there is nothing to change";
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
-        refuse_notebook(&place, "change its cells with NotebookEdit")?;
-        Ok(Plan { place, input })
+        refuse_notebook(&path, "change its cells with NotebookEdit")?;
+        Ok(Plan { path, input })
     }
 }
 
@@ -63,23 +63,23 @@ impl CallPlan for Plan {
     type Output = Changed<Option<Replacements>>;
 
     fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.place.absolute().to_owned())]
+        vec![Access::Write(self.path.absolute().to_owned())]
     }
 
     fn describe(&self) -> String {
-        format!("Edit {}", shown_path(self.place.absolute()))
+        format!("Edit {}", shown_path(self.path.absolute()))
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.place, cx, |current| edited(current, &self.input)))
+        Some(editing::preview(&self.path, cx, |current| edited(current, &self.input)))
     }
 
     async fn run(
         self,
         cx: &ToolContext,
     ) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
-        let Plan { place, input } = self;
-        editing::change(place, cx, move |current| edited(current, &input)).await
+        let Plan { path, input } = self;
+        editing::change(path, cx, move |current| edited(current, &input)).await
     }
 }
 

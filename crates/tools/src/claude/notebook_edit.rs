@@ -70,7 +70,7 @@ pub(super) struct EditedCell {
 }
 
 pub(super) struct Plan {
-    place: WorkspacePath,
+    path: WorkspacePath,
     edit: CellEdit,
 }
 
@@ -85,7 +85,7 @@ impl Tool for NotebookEdit {
     const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place =
+        let path =
             editing::resolve(&input.notebook_path, RelativePaths::Refused(&cx.visibility), cx)?;
         let missing = |what: &str| {
             ToolError::new(ErrorKind::Validation, format!("missing required parameter {what}"))
@@ -111,7 +111,7 @@ impl Tool for NotebookEdit {
             },
             Mode::Delete => CellEdit::Delete { id: id()? },
         };
-        Ok(Plan { place, edit })
+        Ok(Plan { path, edit })
     }
 }
 
@@ -119,20 +119,20 @@ impl CallPlan for Plan {
     type Output = Changed<EditedCell>;
 
     fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.place.absolute().to_owned())]
+        vec![Access::Write(self.path.absolute().to_owned())]
     }
 
     fn describe(&self) -> String {
-        format!("Edit a cell of {}", shown_path(self.place.absolute()))
+        format!("Edit a cell of {}", shown_path(self.path.absolute()))
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.place, cx, |current| edited(current, &self.edit)))
+        Some(editing::preview(&self.path, cx, |current| edited(current, &self.edit)))
     }
 
     async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
-        let Plan { place, edit } = self;
-        editing::change(place, cx, move |current| edited(current, &edit)).await
+        let Plan { path, edit } = self;
+        editing::change(path, cx, move |current| edited(current, &edit)).await
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Input {
 }
 
 pub(super) struct Plan {
-    place: WorkspacePath,
+    path: WorkspacePath,
     content: String,
 }
 
@@ -40,8 +40,8 @@ impl Tool for Write {
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
     fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
-        let place = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
-        Ok(Plan { place, content: input.content })
+        let path = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
+        Ok(Plan { path, content: input.content })
     }
 }
 
@@ -49,19 +49,19 @@ impl CallPlan for Plan {
     type Output = Changed<WrittenFacts>;
 
     fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.place.absolute().to_owned())]
+        vec![Access::Write(self.path.absolute().to_owned())]
     }
 
     fn describe(&self) -> String {
-        format!("Write {} ({} bytes)", shown_path(self.place.absolute()), self.content.len())
+        format!("Write {} ({} bytes)", shown_path(self.path.absolute()), self.content.len())
     }
 
     fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.place, cx, |current| written(current, &self.content)))
+        Some(editing::preview(&self.path, cx, |current| written(current, &self.content)))
     }
 
     async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { place, content } = self;
-        editing::change(place, cx, move |current| written(current, &content)).await
+        let Plan { path, content } = self;
+        editing::change(path, cx, move |current| written(current, &content)).await
     }
 }

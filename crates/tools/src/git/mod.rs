@@ -9,6 +9,6 @@ mod repository;
 mod runner;
 mod working_tree;
 
-pub(crate) use repository::{GitPlace, GitRepository, find_repository};
+pub(crate) use repository::{GitRepository, RepositoryState, find_repository};
 pub(crate) use runner::{GitError, GitRunner};
 pub(crate) use working_tree::{ChangedFile, DiffSide, diff_summary, status};

@@ -7,7 +7,7 @@ use toolwright_base::path_to_text;
 use super::{GitError, GitRunner};
 
 /// How a directory relates to a repository.
-pub(crate) enum GitPlace {
+pub(crate) enum RepositoryState {
     /// It is in a working tree.
     WorkingTree(GitRepository),
     /// It is a bare repository, which has no working tree.
@@ -26,7 +26,7 @@ pub(crate) struct GitRepository {
 pub(crate) async fn find_repository(
     git: &GitRunner<'_>,
     directory: &Path,
-) -> Result<GitPlace, GitError> {
+) -> Result<RepositoryState, GitError> {
     match git.run(&["rev-parse", "--is-inside-work-tree", "--show-toplevel"]).await {
         Ok(answer) => {
             let lines = answer.strip_suffix(b"\n").unwrap_or(&answer);
@@ -36,10 +36,10 @@ pub(crate) async fn find_repository(
             working_tree(&path_from_bytes(top), directory)
         }
         Err(GitError::Refused { message, .. }) if message.contains("safe.bareRepository") => {
-            Ok(GitPlace::Bare)
+            Ok(RepositoryState::Bare)
         }
         Err(GitError::Refused { message, .. }) if message.contains("not a git repository") => {
-            Ok(GitPlace::Nowhere)
+            Ok(RepositoryState::Nowhere)
         }
         Err(GitError::Refused { message, .. })
             if message.contains("must be run in a work tree") =>
@@ -52,10 +52,10 @@ pub(crate) async fn find_repository(
 
 /// Accepts a working tree only if it contains the requested directory. A repository may name any
 /// directory as its working tree, and could otherwise reveal files elsewhere.
-fn working_tree(top: &Path, directory: &Path) -> Result<GitPlace, GitError> {
+fn working_tree(top: &Path, directory: &Path) -> Result<RepositoryState, GitError> {
     let contains = |top: &PathBuf| directory.starts_with(top);
     match top.canonicalize().ok().filter(contains) {
-        Some(top) => Ok(GitPlace::WorkingTree(GitRepository { top })),
+        Some(top) => Ok(RepositoryState::WorkingTree(GitRepository { top })),
         None => Err(GitError::Unusable(format!(
             "the repository at `{}` has its working tree elsewhere, at `{}`, which is not examined",
             path_to_text(directory),

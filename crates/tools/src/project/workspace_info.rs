@@ -10,7 +10,7 @@ use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 
 use crate::{
-    git::{GitError, GitPlace, GitRunner, find_repository},
+    git::{GitError, GitRunner, RepositoryState, find_repository},
     git_asking::{self, GIT_LIMIT},
 };
 
@@ -84,14 +84,14 @@ impl CallPlan for Plan {
         let git = git_asking::runner(&self.directory, cx);
         let place = match find_repository(&git, self.directory.absolute()).await {
             // The path of the project is known without git.
-            Err(GitError::Missing) => GitPlace::Nowhere,
+            Err(GitError::Missing) => RepositoryState::Nowhere,
             found => found?,
         };
         // Queries for names run no programs, so a bare repository may be named here.
         let named: &[&str] = match &place {
-            GitPlace::Nowhere => return Ok(present(data)),
-            GitPlace::Bare => &["--git-dir=."],
-            GitPlace::WorkingTree(repository) => {
+            RepositoryState::Nowhere => return Ok(present(data)),
+            RepositoryState::Bare => &["--git-dir=."],
+            RepositoryState::WorkingTree(repository) => {
                 data.git_root = Some(shown_path(&repository.top));
                 &[]
             }

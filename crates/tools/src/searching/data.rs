@@ -45,7 +45,7 @@ pub(crate) struct SearchData {
 
 /// Why an index was not used, if that is worth reporting.
 pub(super) fn not_indexed_reason(why_cold: Option<&WhyCold>) -> Option<String> {
-    why_cold.filter(|it| it.is_worth_telling()).map(WhyCold::without_names)
+    why_cold.filter(|it| it.is_worth_reporting()).map(WhyCold::without_names)
 }
 
 /// The results, in the form that the call asked for.
@@ -165,7 +165,7 @@ pub(super) struct NoticesData {
     unreadable: Option<u64>,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    examples: Option<Vec<PlaceAndCause>>,
+    examples: Option<Vec<PathAndCause>>,
     /// The ignore files with rules that were not applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     rules: Option<UnappliedRulesData>,
@@ -175,11 +175,11 @@ pub(super) struct NoticesData {
 struct UnappliedRulesData {
     count: u64,
     /// The first of them.
-    files: Vec<PlaceAndCause>,
+    files: Vec<PathAndCause>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct PlaceAndCause {
+struct PathAndCause {
     path: String,
     cause: String,
 }
@@ -187,7 +187,7 @@ struct PlaceAndCause {
 impl NoticesData {
     /// `None` if there is nothing to report.
     pub(super) fn of(notices: &Notices, paths: &Paths) -> Option<Self> {
-        let named = |path: &Path, cause: &str| PlaceAndCause {
+        let named = |path: &Path, cause: &str| PathAndCause {
             path: paths.in_data(path),
             cause: cause.to_owned(),
         };

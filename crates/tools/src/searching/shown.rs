@@ -157,7 +157,7 @@ pub(super) fn partly_note(skipped: &Skipped, paths: &Paths) -> Option<String> {
     let (path, from) = skipped.partly_examples.first()?;
     let rest = skipped.partly.saturating_sub(1);
     let more =
-        if rest > 0 { format!("; the same goes for {rest} more files") } else { String::new() };
+        if rest > 0 { format!("; the same applies to {rest} more files") } else { String::new() };
     Some(format!(
         "`{}` is binary from about byte {from} on and was searched up to there; pass it as path to search all of it{more}",
         paths.shown(path)

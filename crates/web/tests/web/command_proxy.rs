@@ -15,9 +15,9 @@ use super::{
 /// A server that returns its input in capitals, once the client stops sending.
 async fn shouting() -> WebServer {
     WebServer::raw(|mut stream| async move {
-        let mut heard = String::new();
-        stream.read_to_string(&mut heard).await?;
-        stream.write_all(heard.to_uppercase().as_bytes()).await?;
+        let mut received = String::new();
+        stream.read_to_string(&mut received).await?;
+        stream.write_all(received.to_uppercase().as_bytes()).await?;
         stream.shutdown().await
     })
     .await
@@ -290,9 +290,9 @@ async fn a_non_web_port_is_open_if_the_list_names_it() {
 #[tokio::test]
 async fn the_proxy_of_this_machine_is_used_if_there_is_one() {
     let heads = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&heads);
+    let received = Arc::clone(&heads);
     let upstream = WebServer::answering(move |head| {
-        heard.lock().unwrap().push(head.to_owned());
+        received.lock().unwrap().push(head.to_owned());
         let status = if head.starts_with("CONNECT closed.example") { "407 No" } else { "200 Yes" };
         format!("HTTP/1.1 {status}\r\n\r\nfrom the target").into_bytes()
     })

@@ -35,8 +35,8 @@ fn bed_with(times: ProxyTimes) -> ProxyBed {
 /// A server that sends nothing until its client closes the connection.
 async fn silent() -> WebServer {
     WebServer::raw(|mut stream| async move {
-        let mut heard = Vec::new();
-        stream.read_to_end(&mut heard).await?;
+        let mut received = Vec::new();
+        stream.read_to_end(&mut received).await?;
         std::future::pending().await
     })
     .await

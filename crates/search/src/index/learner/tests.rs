@@ -21,7 +21,7 @@ struct FilesOnDisk {
     queue: Mutex<VecDeque<FileToLearn>>,
     signatures: Mutex<Signatures>,
     /// Receives a message for each file that was committed, and one at the end of the work.
-    told: mpsc::Sender<Told>,
+    reports: mpsc::Sender<LearnerReport>,
     /// Called while a file is open.
     on_open: OnOpen,
 }
@@ -29,7 +29,7 @@ struct FilesOnDisk {
 type OnOpen = Box<dyn Fn(&FilesOnDisk, &Path) + Send + Sync>;
 
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum LearnerReport {
     Offered(u32, Committed),
     Idle,
 }
@@ -39,8 +39,8 @@ impl FilesOnDisk {
         folder: &Path,
         files: u32,
         on_open: impl Fn(&Self, &Path) + Send + Sync + 'static,
-    ) -> (Arc<Self>, mpsc::Receiver<Told>) {
-        let (told, tells) = mpsc::channel();
+    ) -> (Arc<Self>, mpsc::Receiver<LearnerReport>) {
+        let (reports, reported) = mpsc::channel();
         let mut signatures = Signatures::new(64 * 1024 * 1024);
         for file in 0..files {
             let path = folder.join(file.to_string());
@@ -52,11 +52,11 @@ impl FilesOnDisk {
             versions: Mutex::new(vec![0; files as usize]),
             queue: Mutex::default(),
             signatures: Mutex::new(signatures),
-            told,
+            reports,
             on_open: Box::new(on_open),
         };
         (0..files).for_each(|it| source.enqueue(it));
-        (Arc::new(source), tells)
+        (Arc::new(source), reported)
     }
 
     fn enqueue(&self, file: u32) {
@@ -98,34 +98,34 @@ impl LearnSource for FilesOnDisk {
         } else {
             Committed::Outdated
         };
-        self.told.send(Told::Offered(file.file.0, committed)).unwrap();
+        self.reports.send(LearnerReport::Offered(file.file.0, committed)).unwrap();
         committed
     }
 
     fn tidy(&self) -> bool {
         // The send fails if the test is over.
-        let _ = self.told.send(Told::Idle);
+        let _ = self.reports.send(LearnerReport::Idle);
         false
     }
 }
 
-fn until_idle(tells: &mpsc::Receiver<Told>) -> Vec<Told> {
-    tells.iter().take_while(|it| *it != Told::Idle).collect()
+fn until_idle(reported: &mpsc::Receiver<LearnerReport>) -> Vec<LearnerReport> {
+    reported.iter().take_while(|it| *it != LearnerReport::Idle).collect()
 }
 
 #[test]
 fn all_files_are_learned_and_a_changed_one_again() {
     let dir = TempDir::new().unwrap();
-    let (source, tells) = FilesOnDisk::new(dir.path(), 10, |_, _| {});
+    let (source, reported) = FilesOnDisk::new(dir.path(), 10, |_, _| {});
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
-    assert_eq!(until_idle(&tells).len(), 10);
+    assert_eq!(until_idle(&reported).len(), 10);
     assert_eq!(source.learned(), 10);
     source.versions.lock()[4] += 1;
     source.signatures.lock().forget(EntryNumber(4));
     assert_eq!(source.learned(), 9);
     source.enqueue(4);
     learner.wake();
-    assert_eq!(until_idle(&tells), [Told::Offered(4, Committed::Kept)]);
+    assert_eq!(until_idle(&reported), [LearnerReport::Offered(4, Committed::Kept)]);
     assert_eq!(source.learned(), 10);
     learner.end();
     // The thread has dropped its reference to the source.
@@ -135,15 +135,15 @@ fn all_files_are_learned_and_a_changed_one_again() {
 #[test]
 fn a_file_that_changes_while_it_is_learned_stays_unlearned() {
     let dir = TempDir::new().unwrap();
-    let (source, tells) = FilesOnDisk::new(dir.path(), 3, |source, path| {
+    let (source, reported) = FilesOnDisk::new(dir.path(), 3, |source, path| {
         // The second file changes while it is open.
         if path.ends_with("1") {
             source.versions.lock()[1] += 1;
         }
     });
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
-    let offered = until_idle(&tells);
-    assert_eq!(offered[1], Told::Offered(1, Committed::Outdated));
+    let offered = until_idle(&reported);
+    assert_eq!(offered[1], LearnerReport::Offered(1, Committed::Outdated));
     assert_eq!((offered.len(), source.learned()), (3, 2));
     learner.end();
 }
@@ -151,10 +151,10 @@ fn a_file_that_changes_while_it_is_learned_stays_unlearned() {
 #[test]
 fn unreadable_files_are_skipped() {
     let dir = TempDir::new().unwrap();
-    let (source, tells) = FilesOnDisk::new(dir.path(), 3, |_, _| {});
+    let (source, reported) = FilesOnDisk::new(dir.path(), 3, |_, _| {});
     fs::remove_file(dir.path().join("0")).unwrap();
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
-    assert_eq!(until_idle(&tells).len(), 2);
+    assert_eq!(until_idle(&reported).len(), 2);
     learner.end();
 }
 
@@ -164,43 +164,43 @@ fn it_stops_in_the_middle_of_its_work() {
     let (opened, is_open) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel::<()>();
     let may_go_on = Mutex::new(may_go_on);
-    let (source, tells) = FilesOnDisk::new(dir.path(), 20, move |_, _| {
+    let (source, reported) = FilesOnDisk::new(dir.path(), 20, move |_, _| {
         opened.send(()).unwrap();
         // An error means that the test dropped the sender.
         let _ = may_go_on.lock().recv();
     });
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
     is_open.recv().unwrap();
-    learner.tell_to_end();
+    learner.request_stop();
     drop(go_on);
     learner.end();
     drop(source);
-    assert_eq!(tells.iter().collect::<Vec<_>>(), []);
+    assert_eq!(reported.iter().collect::<Vec<_>>(), []);
 }
 
 #[test]
 fn nothing_is_learned_without_memory() {
     let dir = TempDir::new().unwrap();
-    let (source, tells) = FilesOnDisk::new(dir.path(), 5, |_, _| {});
+    let (source, reported) = FilesOnDisk::new(dir.path(), 5, |_, _| {});
     *source.signatures.lock() = Signatures::new(0);
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
-    assert_eq!(tells.recv().unwrap(), Told::Offered(0, Committed::NoRoom));
+    assert_eq!(reported.recv().unwrap(), LearnerReport::Offered(0, Committed::NoRoom));
     learner.end();
     drop(source);
-    assert_eq!(tells.iter().count(), 0);
+    assert_eq!(reported.iter().count(), 0);
 }
 
 #[test]
 fn a_large_file_is_learned_when_it_is_no_longer_written() {
     let dir = TempDir::new().unwrap();
-    let (source, tells) = FilesOnDisk::new(dir.path(), 2, |_, _| {});
+    let (source, reported) = FilesOnDisk::new(dir.path(), 2, |_, _| {});
     let path = dir.path().join("0");
     fs::write(&path, "large\n".repeat(300_000)).unwrap();
     let learner = Learner::start(Arc::clone(&source) as Arc<dyn LearnSource>).unwrap();
-    assert_eq!(until_idle(&tells), [Told::Offered(1, Committed::Kept)]);
+    assert_eq!(until_idle(&reported), [LearnerReport::Offered(1, Committed::Kept)]);
     // As if it had been written long ago.
     File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     learner.wake();
-    assert_eq!(until_idle(&tells), [Told::Offered(0, Committed::Kept)]);
+    assert_eq!(until_idle(&reported), [LearnerReport::Offered(0, Committed::Kept)]);
     learner.end();
 }

@@ -10,7 +10,7 @@ use std::{
 use super::{
     super::{
         entry_table::WhyClosed,
-        tree::{PlaceInTree, TreeSettings, WatchedTree},
+        tree::{TreeEntry, TreeSettings, WatchedTree},
         why_cold::WhyCold,
     },
     ChangingRoot,
@@ -30,10 +30,10 @@ fn in_namespaces(which: &str, commands: &str, test: &str) -> Option<String> {
         program.display()
     );
     let output = Command::new("unshare").args([which, "sh", "-c", &line]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("1 passed"), "{told}");
-    Some(told)
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("1 passed"), "{printed}");
+    Some(printed)
 }
 
 #[test]
@@ -197,12 +197,12 @@ fn mounted_directories_are_closed_and_files_make_the_tree_cold() {
     bind(&bed.outside, &bed.at("a/b"));
     follower.refresh().unwrap();
     let place = follower.tree.place(Path::new("a/b/file"));
-    assert!(matches!(place, PlaceInTree::Closed(_, WhyClosed::Mounted)), "{place:?}");
+    assert!(matches!(place, TreeEntry::Closed(_, WhyClosed::Mounted)), "{place:?}");
     fs::write(bed.outside.join("other"), "mounted").unwrap();
     follower.refresh().unwrap();
     let mut second = bed.open();
     let place = second.tree.place(Path::new("a/b"));
-    assert!(matches!(place, PlaceInTree::Closed(_, WhyClosed::Mounted)), "{place:?}");
+    assert!(matches!(place, TreeEntry::Closed(_, WhyClosed::Mounted)), "{place:?}");
     unmount(&bed.at("a/b"));
     follower.check(&bed, "unmounting");
     second.check(&bed, "unmounting");

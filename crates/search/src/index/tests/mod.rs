@@ -220,16 +220,17 @@ impl TreeFollower {
         for gone in &changes.removed {
             self.known.remove(gone);
         }
-        let told: HashSet<EntryNumber> = changes.added.into_iter().chain(changes.changed).collect();
+        let reported: HashSet<EntryNumber> =
+            changes.added.into_iter().chain(changes.changed).collect();
         for number in self.files() {
             let version = self.tree.version(number).unwrap();
             let path = self.tree.path(number);
             let content = fs::read(&path).unwrap();
             if let Some((_, known)) = self.known.get(&number).filter(|it| it.0 == version) {
                 assert!(*known == content, "{} is stale after {after}", path.display());
-                assert!(!told.contains(&number));
+                assert!(!reported.contains(&number));
             } else {
-                assert!(told.contains(&number), "{} was not told: {after}", path.display());
+                assert!(reported.contains(&number), "{} was not reported: {after}", path.display());
                 self.known.insert(number, (version, content));
             }
         }

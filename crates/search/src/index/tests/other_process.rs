@@ -31,12 +31,12 @@ impl OtherProcess {
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut other = Self { child, input, output: BufReader::new(output) };
-        other.tell(&format!("{}\n{}\n{seed}", root.display(), outside.display()));
+        other.send(&format!("{}\n{}\n{seed}", root.display(), outside.display()));
         other.answer();
         other
     }
 
-    fn tell(&mut self, line: &str) {
+    fn send(&mut self, line: &str) {
         writeln!(self.input, "{line}").unwrap();
     }
 
@@ -53,13 +53,13 @@ impl OtherProcess {
 
     /// Makes one change, and returns its name.
     pub(super) fn change(&mut self, kind: usize) -> String {
-        self.tell(&kind.to_string());
+        self.send(&kind.to_string());
         self.answer()
     }
 
     /// Starts this many changes of any kind, without waiting for them.
     pub(super) fn begin_changes(&mut self, count: usize) {
-        self.tell(&format!("many {count}"));
+        self.send(&format!("many {count}"));
     }
 
     /// Waits until the changes are made.

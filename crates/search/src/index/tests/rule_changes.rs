@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use super::{super::entry_table::WhyClosed, ChangingRoot, TreeFollower};
-use crate::index::tree::PlaceInTree;
+use crate::index::tree::TreeEntry;
 
 fn files(follower: &TreeFollower) -> Vec<String> {
     let root = follower.tree.root().to_path_buf();
@@ -103,12 +103,12 @@ fn ignored_directories_are_closed_until_rules_open_them() {
     let watches = follower.tree.watches();
     assert_eq!(watches, 2, "only the root and `src` are watched");
     let target = follower.tree.place(Path::new("target/deep"));
-    assert!(matches!(target, PlaceInTree::Closed(_, WhyClosed::Ignored)), "{target:?}");
+    assert!(matches!(target, TreeEntry::Closed(_, WhyClosed::Ignored)), "{target:?}");
     let git = follower.tree.place(Path::new(".git"));
-    assert!(matches!(git, PlaceInTree::Closed(_, WhyClosed::Repository)), "{git:?}");
-    assert!(matches!(follower.tree.place(Path::new("src")), PlaceInTree::Open(_)));
-    assert!(matches!(follower.tree.place(Path::new("src/file")), PlaceInTree::NoFolder(_)));
-    assert_eq!(follower.tree.place(Path::new("src/file/none")), PlaceInTree::Absent);
+    assert!(matches!(git, TreeEntry::Closed(_, WhyClosed::Repository)), "{git:?}");
+    assert!(matches!(follower.tree.place(Path::new("src")), TreeEntry::Open(_)));
+    assert!(matches!(follower.tree.place(Path::new("src/file")), TreeEntry::NoFolder(_)));
+    assert_eq!(follower.tree.place(Path::new("src/file/none")), TreeEntry::Absent);
     bed.write("target/deep/other", "");
     follower.check(&bed, "a change in a closed directory");
     fs::write(bed.at(".gitignore"), "src\n").unwrap();
@@ -127,7 +127,7 @@ fn a_directory_that_shows_more_when_named_is_detected() {
     ]);
     let follower = bed.open();
     let matters = |name: &str| match follower.tree.place(Path::new(name)) {
-        PlaceInTree::Open(number) => follower.tree.naming_matters(number),
+        TreeEntry::Open(number) => follower.tree.naming_matters(number),
         other => panic!("{name} is {other:?}"),
     };
     assert!(matters("dist"));
