@@ -129,10 +129,14 @@ fn has_bare_own(text: &str) -> bool {
 fn has_what_of(text: &str) -> bool {
     let is_mark = |it: char| !it.is_alphanumeric();
     let words: Vec<&str> = text.split_whitespace().map(|it| it.trim_matches(is_mark)).collect();
-    (0..words.len()).any(|at| match words[at..] {
-        ["what", "is" | "are" | "was" | "were", "to", "be", _, "of", ..] => true,
-        ["what", "is" | "are" | "was" | "were", _, "of", ..] => true,
-        _ => false,
+    (0..words.len()).any(|at| {
+        matches!(
+            words.get(at..),
+            Some(
+                ["what", "is" | "are" | "was" | "were", "to", "be", _, "of", ..]
+                    | ["what", "is" | "are" | "was" | "were", _, "of", ..]
+            )
+        )
     })
 }
 
