@@ -10,11 +10,11 @@
 
 mod descendants;
 mod placeholder;
-mod plan_wire;
 mod protocol;
 mod sandbox_plan;
 mod sandbox_support;
 mod shell_arguments;
+mod wire;
 
 pub use descendants::{
     SeenProcess, all_processes, below, children, descendants, inspect, inspect_if_alive, kill_all,
@@ -23,15 +23,13 @@ pub use descendants::{
 pub use placeholder::{
     PLACEHOLDER_NANOSECONDS, PLACEHOLDER_SECONDS, PLACEHOLDER_SECONDS_LATER, is_placeholder_time,
 };
-pub use plan_wire::MAX_PLAN_BYTES;
 pub use protocol::{
     COOKIE, CommandRequest, EndReport, HELLO, KeeperMessage, MAX_CWD_BYTES, MAX_DESCRIPTORS,
-    MAX_REQUEST_BYTES, ProcessIdentity, RequestKind, STOP_BYTES, cookie_of, limit_byte, limit_of,
-    stop_message,
+    MAX_REQUEST_BYTES, ProcessIdentity, RequestKind, STOP_BYTES, cookie_of, stop_message,
 };
 pub use sandbox_plan::{
-    CommandNetwork, HiddenPlace, LimitKind, MissingPlace, PlaceKind, ResourceLimits, SandboxLevel,
-    SandboxPlan, WritablePlaces,
+    CommandNetwork, HiddenPlace, LimitKind, MAX_PLAN_BYTES, MissingPlace, PlaceKind,
+    ResourceLimits, SandboxLevel, SandboxPlan, WritablePlaces,
 };
 pub use sandbox_support::{LandlockSupport, SandboxSupport, SandboxTrouble};
 pub use shell_arguments::{shell_arguments, shell_name};

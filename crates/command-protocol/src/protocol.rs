@@ -8,10 +8,12 @@
 //! The host may send a [`stop_message`]. Closing the connection also stops the command, so the
 //! commands of a host end when the host dies.
 
-use crate::sandbox_plan::LimitKind;
+use serde::{Deserialize, Serialize};
+
+use crate::{sandbox_plan::LimitKind, wire};
 
 /// Identifies a process. The start time distinguishes it from a later process with the same id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct ProcessIdentity {
     /// The process id.
     pub pid: i32,
@@ -21,7 +23,7 @@ pub struct ProcessIdentity {
 
 /// The first message of a supervisor, followed by an encoded `SandboxSupport`. A supervisor that
 /// sends another prefix has another version and is not used.
-pub const HELLO: [u8; 8] = *b"tw-sup-5";
+pub const HELLO: [u8; 8] = *b"tw-sup-6";
 
 /// The longest request in bytes. A request is one message, so that exactly one of the waiting
 /// processes receives all of it.
@@ -46,7 +48,7 @@ pub fn cookie_of(keeper: ProcessIdentity) -> String {
 }
 
 /// The kind of command that a request is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum RequestKind {
     /// A command of a model: no input, one stream for output and errors, and the environment for
     /// commands.
@@ -60,7 +62,7 @@ pub enum RequestKind {
 }
 
 /// A request to run one command.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CommandRequest {
     /// The kind of command.
     pub kind: RequestKind,
@@ -88,54 +90,17 @@ pub struct CommandRequest {
 impl CommandRequest {
     /// Encodes the request as one message.
     pub fn encode(&self) -> Vec<u8> {
-        let mut body = Vec::with_capacity(self.command.len() + self.cwd.len() + 64);
-        body.push(match self.kind {
-            RequestKind::Command => 0,
-            RequestKind::Helper => 1,
-            RequestKind::Server => 2,
-        });
-        body.push(u8::from(self.is_sandboxed));
-        body.push(u8::from(self.is_proxied));
-        body.extend(self.linger_ms.to_le_bytes());
-        body.extend(self.grace_ms.to_le_bytes());
-        body.extend(u32::try_from(self.variables.len()).unwrap_or(u32::MAX).to_le_bytes());
-        let texts = [&self.shell, &self.cwd, &self.command].into_iter();
-        for text in texts.chain(&self.variables).chain(&self.parameters) {
-            body.extend(length(text).to_le_bytes());
-            body.extend(text);
-        }
-        body
+        wire::encode(self)
     }
 
-    /// Decodes a request.
-    pub fn decode(mut body: &[u8]) -> Option<Self> {
-        let kind = match take_byte(&mut body)? {
-            0 => RequestKind::Command,
-            1 => RequestKind::Helper,
-            2 => RequestKind::Server,
-            _ => return None,
-        };
-        let is_sandboxed = take_byte(&mut body)? == 1;
-        let is_proxied = take_byte(&mut body)? == 1;
-        let (linger_ms, grace_ms) = (take_u32(&mut body)?, take_u32(&mut body)?);
-        let variables = take_u32(&mut body)?;
-        Some(Self {
-            kind,
-            is_sandboxed,
-            is_proxied,
-            linger_ms,
-            grace_ms,
-            shell: take_text(&mut body)?,
-            cwd: take_text(&mut body)?,
-            command: take_text(&mut body)?,
-            variables: (0..variables).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?,
-            parameters: take_texts(&mut body)?,
-        })
+    /// Decodes a request. `None` if the bytes are not exactly one request.
+    pub fn decode(message: &[u8]) -> Option<Self> {
+        wire::decode(message)
     }
 }
 
 /// A message from a keeper to the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum KeeperMessage {
     /// This process is the keeper and has accepted the request. Its id is also the id of the
     /// command's session.
@@ -147,41 +112,23 @@ pub enum KeeperMessage {
 impl KeeperMessage {
     /// Encodes the message with its length.
     pub fn encode(&self) -> Vec<u8> {
-        let (tag, body) = match self {
-            Self::Accepted(keeper) => {
-                let mut body = keeper.pid.to_le_bytes().to_vec();
-                body.extend(keeper.started.to_le_bytes());
-                (0, body)
-            }
-            Self::Ended(ended) => (1, ended.encode()),
-        };
-        let mut message = vec![tag];
-        message.extend(length(&body).to_le_bytes());
-        message.extend(body);
-        message
+        let body = wire::encode(self);
+        let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
+        [length.to_le_bytes().as_slice(), &body].concat()
     }
 
     /// Removes the first message from the received bytes. `None` while it is incomplete.
     pub fn take(bytes: &mut Vec<u8>) -> Option<Self> {
-        let mut rest = bytes.as_slice();
-        let tag = take_byte(&mut rest)?;
-        let body = take_text(&mut rest)?;
-        let consumed = bytes.len() - rest.len();
-        bytes.drain(..consumed);
-        match tag {
-            0 => {
-                let mut body = body.as_slice();
-                let pid = take_u32(&mut body)?.cast_signed();
-                let started = u64::from_le_bytes(body.try_into().ok()?);
-                Some(Self::Accepted(ProcessIdentity { pid, started }))
-            }
-            _ => EndReport::decode(&body).map(Self::Ended),
-        }
+        let (length, rest) = bytes.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let message = rest.get(..length).map(wire::decode)?;
+        bytes.drain(..4 + length);
+        message
     }
 }
 
 /// How a command ended, as its keeper reports it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct EndReport {
     /// The exit code of the shell, if it exited.
     pub exit_code: Option<i32>,
@@ -203,112 +150,9 @@ pub struct EndReport {
     pub cwd: Option<Vec<u8>>,
 }
 
-impl EndReport {
-    fn encode(&self) -> Vec<u8> {
-        let mut message = Vec::with_capacity(64);
-        for number in [self.exit_code, self.signal, self.spawn_error] {
-            message.push(u8::from(number.is_some()));
-            message.extend(number.unwrap_or_default().to_le_bytes());
-        }
-        message.push(self.limit_hit.map_or(0, limit_byte));
-        message.push(u8::from(self.sandbox_error.is_some()));
-        let error = self.sandbox_error.as_deref().unwrap_or_default();
-        message.extend(length(error.as_bytes()).to_le_bytes());
-        message.extend(error.as_bytes());
-        message.extend(self.stopped.to_le_bytes());
-        message.extend(self.survivors.to_le_bytes());
-        message.push(u8::from(self.held_output));
-        message.push(u8::from(self.cwd.is_some()));
-        let cwd = self.cwd.as_deref().unwrap_or_default();
-        message.extend(length(cwd).to_le_bytes());
-        message.extend(cwd);
-        message
-    }
-
-    fn decode(mut message: &[u8]) -> Option<Self> {
-        let mut optional = || {
-            let present = take_byte(&mut message)?;
-            let number = take_u32(&mut message)?.cast_signed();
-            Some((present == 1).then_some(number))
-        };
-        let (exit_code, signal, spawn_error) = (optional()?, optional()?, optional()?);
-        let limit_hit = limit_of(take_byte(&mut message)?);
-        let has_error = take_byte(&mut message)? == 1;
-        let error = String::from_utf8_lossy(&take_text(&mut message)?).into_owned();
-        let (stopped, survivors) = (take_u32(&mut message)?, take_u32(&mut message)?);
-        let held_output = take_byte(&mut message)? == 1;
-        let has_cwd = take_byte(&mut message)? == 1;
-        let cwd = Some(take_text(&mut message)?).filter(|_| has_cwd);
-        Some(Self {
-            exit_code,
-            signal,
-            spawn_error,
-            sandbox_error: has_error.then_some(error),
-            limit_hit,
-            stopped,
-            survivors,
-            held_output,
-            cwd,
-        })
-    }
-}
-
-/// A limit as one byte, which is not 0.
-pub const fn limit_byte(limit: LimitKind) -> u8 {
-    match limit {
-        LimitKind::Cpu => 1,
-        LimitKind::Memory => 2,
-        LimitKind::Processes => 3,
-        LimitKind::FileSize => 4,
-    }
-}
-
-/// The limit of a byte.
-pub const fn limit_of(byte: u8) -> Option<LimitKind> {
-    match byte {
-        1 => Some(LimitKind::Cpu),
-        2 => Some(LimitKind::Memory),
-        3 => Some(LimitKind::Processes),
-        4 => Some(LimitKind::FileSize),
-        _ => None,
-    }
-}
-
 /// A request to stop a command: SIGTERM now, SIGKILL after the grace period.
 pub fn stop_message(grace_ms: u32) -> [u8; STOP_BYTES] {
     grace_ms.to_le_bytes()
-}
-
-fn length(text: &[u8]) -> u32 {
-    u32::try_from(text.len()).unwrap_or(u32::MAX)
-}
-
-fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
-    let (first, rest) = bytes.split_first()?;
-    *bytes = rest;
-    Some(*first)
-}
-
-fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
-    let (number, rest) = bytes.split_first_chunk::<4>()?;
-    *bytes = rest;
-    Some(u32::from_le_bytes(*number))
-}
-
-fn take_text(bytes: &mut &[u8]) -> Option<Vec<u8>> {
-    let length = take_u32(bytes)? as usize;
-    let (text, rest) = bytes.split_at_checked(length)?;
-    *bytes = rest;
-    Some(text.to_vec())
-}
-
-/// All texts up to the end of a message.
-fn take_texts(bytes: &mut &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut texts = Vec::new();
-    while !bytes.is_empty() {
-        texts.push(take_text(bytes)?);
-    }
-    Some(texts)
 }
 
 #[cfg(test)]

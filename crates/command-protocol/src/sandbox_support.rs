@@ -1,10 +1,12 @@
 //! The sandbox features of a machine, as the supervisor detects them when it starts and
 //! reports them to the host.
 
-use crate::sandbox_plan::SandboxLevel;
+use serde::{Deserialize, Serialize};
+
+use crate::{sandbox_plan::SandboxLevel, wire};
 
 /// Why commands cannot run in their own namespaces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum SandboxTrouble {
     /// The system refused to make namespaces, with this error number.
     NotMade(i32),
@@ -15,7 +17,7 @@ pub enum SandboxTrouble {
 }
 
 /// Which Landlock the kernel has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum LandlockSupport {
     /// The version of its ABI.
     Version(u32),
@@ -24,7 +26,7 @@ pub enum LandlockSupport {
 }
 
 /// The sandbox features of this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SandboxSupport {
     /// Whether commands can run in their own namespaces.
     pub namespaces: Result<(), SandboxTrouble>,
@@ -108,49 +110,19 @@ impl SandboxSupport {
         }
     }
 
-    /// Encodes the support for a message.
+    /// Encodes the support for a message of at most [`Self::MAX_BYTES`].
     pub fn encode(&self) -> Vec<u8> {
-        let (has_landlock, landlock) = match self.landlock {
-            LandlockSupport::Version(version) => (1, version.to_le_bytes()),
-            LandlockSupport::Refused(error) => (0, error.to_le_bytes()),
-        };
-        let mut bytes =
-            vec![u8::from(self.limits_processes), u8::from(self.limits_memory), has_landlock];
-        bytes.extend(landlock);
-        match &self.namespaces {
-            Ok(()) => bytes.push(0),
-            Err(SandboxTrouble::NotMade(error)) => {
-                bytes.push(1);
-                bytes.extend(error.to_le_bytes());
-            }
-            Err(SandboxTrouble::Refused(cause) | SandboxTrouble::NoSupervisor(cause)) => {
-                bytes.push(2);
-                bytes.extend(cause.bytes().take(Self::MAX_BYTES - bytes.len()));
-            }
+        let bytes = wire::encode(self);
+        if bytes.len() <= Self::MAX_BYTES {
+            return bytes;
         }
-        bytes
+        let long = SandboxTrouble::Refused("its reason is too long to be reported".to_owned());
+        wire::encode(&Self { namespaces: Err(long), ..self.clone() })
     }
 
-    /// Decodes the support. `None` if the bytes are invalid.
+    /// Decodes the support. `None` if the bytes are not exactly one.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (&[processes, memory, has_landlock, a, b, c, d, tag], rest) =
-            bytes.split_first_chunk::<8>()?;
-        let landlock = u32::from_le_bytes([a, b, c, d]);
-        Some(Self {
-            namespaces: match tag {
-                0 => Ok(()),
-                1 => Err(SandboxTrouble::NotMade(i32::from_le_bytes(rest.try_into().ok()?))),
-                2 => Err(SandboxTrouble::Refused(String::from_utf8_lossy(rest).into_owned())),
-                _ => return None,
-            },
-            landlock: if has_landlock == 1 {
-                LandlockSupport::Version(landlock)
-            } else {
-                LandlockSupport::Refused(landlock.cast_signed())
-            },
-            limits_processes: processes == 1,
-            limits_memory: memory == 1,
-        })
+        wire::decode(bytes)
     }
 }
 
@@ -228,7 +200,7 @@ mod tests {
         }
         let long = SandboxTrouble::Refused("x".repeat(SandboxSupport::MAX_BYTES));
         let support = SandboxSupport { namespaces: Err(long), ..SandboxSupport::default() };
-        assert_eq!(support.encode().len(), SandboxSupport::MAX_BYTES);
+        assert!(support.encode().len() <= SandboxSupport::MAX_BYTES);
         assert_eq!(SandboxSupport::decode(&[9; 12]), None);
         assert_eq!(SandboxSupport::decode(&[0; 3]), None);
     }

@@ -7,13 +7,14 @@ use rustix::{
     io::Errno,
     net::{RecvFlags, SendFlags, recv, send},
 };
-use toolwright_command_protocol::{LimitKind, MAX_CWD_BYTES, limit_byte, limit_of};
+use serde::{Deserialize, Serialize};
+use toolwright_command_protocol::{LimitKind, MAX_CWD_BYTES};
 
-/// The longest message in bytes.
-const MAX_MESSAGE_BYTES: usize = MAX_CWD_BYTES + 64;
+/// The longest message in bytes: a reason that shows a path, each byte of which may be shown as three.
+const MAX_MESSAGE_BYTES: usize = 4 * MAX_CWD_BYTES;
 
 /// How a shell ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ShellEnd {
     /// Its exit code, if it exited.
     pub(crate) exit_code: Option<i32>,
@@ -26,7 +27,7 @@ pub(crate) struct ShellEnd {
 }
 
 /// A message from PID 1 to its keeper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum InitMessage {
     /// Everything that every command needs is prepared.
     Ready,
@@ -48,9 +49,9 @@ pub(crate) enum InitMessage {
 impl InitMessage {
     /// Sends the message. Fails only if the keeper is gone.
     pub(crate) fn send(&self, link: &OwnedFd) -> io::Result<()> {
-        let mut message = self.encode();
-        message.truncate(MAX_MESSAGE_BYTES);
-        send(link, &message, SendFlags::NOSIGNAL)?;
+        let mut room = [0; MAX_MESSAGE_BYTES];
+        let message = postcard::to_slice(self, &mut room).map_err(io::Error::other)?;
+        send(link, message, SendFlags::NOSIGNAL)?;
         Ok(())
     }
 
@@ -76,51 +77,7 @@ impl InitMessage {
         };
         match message.get(..length) {
             None | Some([]) => Ok(None),
-            Some(bytes) => Self::decode(bytes).map(Some).ok_or_else(|| Errno::PROTO.into()),
+            Some(bytes) => postcard::from_bytes(bytes).map(Some).map_err(|_| Errno::PROTO.into()),
         }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        match self {
-            Self::Ready => vec![0],
-            Self::Refused(reason) => [&[1], reason.as_bytes()].concat(),
-            Self::NotStarted(error) => [[2].as_slice(), &error.to_le_bytes()].concat(),
-            Self::Started => vec![3],
-            Self::ShellEnded(end) => {
-                let mut message = vec![4, end.limit_hit.map_or(0, limit_byte)];
-                for number in [end.exit_code, end.signal] {
-                    message.push(u8::from(number.is_some()));
-                    message.extend(number.unwrap_or_default().to_le_bytes());
-                }
-                message.extend(end.cwd.as_deref().unwrap_or_default());
-                message
-            }
-            Self::AllGone => vec![5],
-            Self::Unfit => vec![6],
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let (tag, rest) = bytes.split_first()?;
-        Some(match tag {
-            0 => Self::Ready,
-            1 => Self::Refused(String::from_utf8_lossy(rest).into_owned()),
-            2 => Self::NotStarted(i32::from_le_bytes(rest.try_into().ok()?)),
-            3 => Self::Started,
-            4 => {
-                let (limit, mut rest) = rest.split_first()?;
-                let mut number = || {
-                    let ([is_set, number @ ..], left) = rest.split_first_chunk::<5>()?;
-                    rest = left;
-                    Some((*is_set == 1).then_some(i32::from_le_bytes(*number)))
-                };
-                let (exit_code, signal) = (number()?, number()?);
-                let cwd = (!rest.is_empty()).then(|| rest.to_vec());
-                Self::ShellEnded(ShellEnd { exit_code, signal, cwd, limit_hit: limit_of(*limit) })
-            }
-            5 => Self::AllGone,
-            6 => Self::Unfit,
-            _ => return None,
-        })
     }
 }
