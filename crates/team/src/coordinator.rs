@@ -122,10 +122,17 @@ impl Mail for Teams {
 }
 
 impl Teams {
-    /// The teams of a registry. The first caller starts the feature; until then it costs nothing.
+    /// The teams of a registry, for a caller that creates a team or waits for messages. The first one
+    /// starts the mail; until then teams cost nothing.
     #[expect(clippy::expect_used, clippy::missing_panics_doc, reason = "no other type is mail")]
     pub fn of(shared: &SharedState) -> Arc<Self> {
         shared.mail.get_or_start().expect("only teams send mail")
+    }
+
+    /// The teams of a registry, for a caller that needs a team that exists. Starts no mail: without it
+    /// there are no teams.
+    pub fn existing(shared: &SharedState) -> Arc<Self> {
+        shared.mail.started_as().unwrap_or_default()
     }
 
     /// No teams yet, with these limits.
@@ -284,9 +291,11 @@ impl Teams {
     ) -> (Vec<Arc<TeamMessage>>, usize) {
         let mailbox = self.roster.lock().mailboxes.get(session).cloned();
         let Some(mailbox) = mailbox else { return (Vec::new(), 0) };
-        let taken = mailbox.take_unread(is_wanted);
-        self.forget_unused_mailbox(session);
-        taken
+        let (taken, left) = mailbox.take_unread(is_wanted);
+        if !taken.is_empty() {
+            self.forget_unused_mailbox(session);
+        }
+        (taken, left)
     }
 
     /// Deletes all teams at once.

@@ -14,7 +14,7 @@ pub(super) fn membership_of(
     if cx.handlers.get(HandlerName::TeamSend).is_some() {
         return Ok(None);
     }
-    let teams = Teams::of(&cx.session.shared);
+    let teams = Teams::existing(&cx.session.shared);
     let (Some(team), Some(name)) = (said.team_name.clone(), said.name.clone()) else {
         return Ok(teams.rejoin(session));
     };

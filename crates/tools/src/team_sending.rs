@@ -55,7 +55,7 @@ pub(super) async fn by_host(
 /// Sends a letter through the registry's own coordinator.
 pub(super) fn send(letter: TeamLetter, cx: &ToolContext) -> Result<(String, SentFacts), ToolError> {
     let kind = LetterKind::of(&letter);
-    let sent = Teams::of(&cx.session.shared).send(&cx.session.id, letter).for_model()?;
+    let sent = Teams::existing(&cx.session.shared).send(&cx.session.id, letter).for_model()?;
     let words = kind.in_words(&sent);
     let recipient = |(name, state): (String, RecipientState)| Recipient {
         name,

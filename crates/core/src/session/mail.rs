@@ -24,8 +24,8 @@ pub trait Mail: Any + fmt::Debug + Send + Sync {
     fn close(&self);
 }
 
-/// The place for the [`Mail`] of a registry. It is empty until the first conversation needs it, and
-/// checking that costs a call one atomic load.
+/// The slot for the [`Mail`] of a registry. It is empty until something starts the mail, and checking
+/// that costs a call one atomic load.
 #[derive(Debug, Default)]
 pub struct MailSlot {
     mail: OnceLock<Arc<dyn Mail>>,
@@ -38,6 +38,12 @@ impl MailSlot {
         self.mail.get().map(AsRef::as_ref)
     }
 
+    /// The mail, if it was started and is of this type.
+    pub fn started_as<T: Mail>(&self) -> Option<Arc<T>> {
+        let any: Arc<dyn Any + Send + Sync> = Arc::<dyn Mail>::clone(self.mail.get()?);
+        any.downcast().ok()
+    }
+
     /// The mail. Starts it if there is none; in a closed registry it is closed from the start. Returns
     /// none if the mail is of another type.
     pub fn get_or_start<T: Mail + Default>(&self) -> Option<Arc<T>> {
@@ -46,8 +52,7 @@ impl MailSlot {
         if self.closed.load(Ordering::SeqCst) {
             mail.close();
         }
-        let any: Arc<dyn Any + Send + Sync> = Arc::<dyn Mail>::clone(mail);
-        any.downcast().ok()
+        self.started_as()
     }
 
     /// Closes the mail, also if it is started later.

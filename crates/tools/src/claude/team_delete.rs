@@ -63,7 +63,7 @@ impl CallPlan for Plan {
             let facts = EndedTeam { team_name: None, members: None };
             return Ok(ToolOutput::text(words).with_data(facts));
         }
-        let deleted = Teams::of(&cx.session.shared).delete(&cx.session.id).for_model()?;
+        let deleted = Teams::existing(&cx.session.shared).delete(&cx.session.id).for_model()?;
         let members = match deleted.members.as_slice() {
             [] => "it had no members".to_owned(),
             names => format!("its members were `{}`", names.join("`, `")),

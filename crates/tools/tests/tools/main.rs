@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod agents;
 mod commands;
 mod editing;
 #[cfg(target_os = "linux")]
