@@ -9,10 +9,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
-use toolwright_base::{ErrorKind, ToolError, shown_path};
+use toolwright_base::{Access, ErrorKind, ToolError, shown_path};
 use toolwright_core::{
-    Change, Content, EngineError as _, ForModel as _, Preview, ReadBeforeWrite, ShownContent,
-    ShownFile, ToolContext, ToolOutput,
+    CallPlan, Change, Content, EngineError as _, ForModel as _, Preview, ReadBeforeWrite,
+    ShownContent, ShownFile, ToolContext, ToolOutput,
 };
 use toolwright_files::{
     ConcurrentChanges, Diff, DiffLimits, Expected, ForEdit, Glimpsed, InPlace, MAX_TEXT_BYTES,
@@ -25,6 +25,46 @@ pub(super) const WITHOUT_READING: &str =
     "a host can allow it for every file with `readBeforeWrite: false`";
 /// How often a change is computed again because another program wrote the file at the same time.
 const ATTEMPTS: u32 = 32;
+
+/// A checked call that changes one file.
+pub(super) struct FileToChange<Facts> {
+    path: WorkspacePath,
+    description: String,
+    compute: Box<ComputeContent<Facts>>,
+}
+
+/// Computes the new content of a file from the current one.
+type ComputeContent<Facts> = dyn Fn(&Current) -> Result<NewContent<Facts>, ToolError> + Send + Sync;
+
+impl<Facts> FileToChange<Facts> {
+    /// A call with this description for a person. It changes the file to the content that `compute` returns.
+    pub(super) fn new<F>(path: WorkspacePath, description: String, compute: F) -> Self
+    where
+        F: Fn(&Current) -> Result<NewContent<Facts>, ToolError> + Send + Sync + 'static,
+    {
+        Self { path, description, compute: Box::new(compute) }
+    }
+}
+
+impl<Facts: Serialize + JsonSchema + Send + 'static> CallPlan for FileToChange<Facts> {
+    type Output = Changed<Facts>;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Write(self.path.absolute().to_owned())]
+    }
+
+    fn describe(&self) -> String {
+        self.description.clone()
+    }
+
+    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
+        Some(preview(&self.path, cx, &*self.compute))
+    }
+
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<Facts>>, ToolError> {
+        change(self.path, cx, self.compute).await
+    }
+}
 
 /// A file before a change.
 pub(super) struct Current {
@@ -180,10 +220,11 @@ pub(super) fn resolve(
 }
 
 /// The diff that a change would make to the current content. There is no diff if the change would fail.
-pub(super) fn preview<F, Facts>(file: &WorkspacePath, cx: &ToolContext, compute: F) -> Preview
-where
-    F: FnOnce(&Current) -> Result<NewContent<Facts>, ToolError>,
-{
+fn preview<Facts>(
+    file: &WorkspacePath,
+    cx: &ToolContext,
+    compute: &ComputeContent<Facts>,
+) -> Preview {
     let path = file.absolute().to_owned();
     let Ok(found) = read_current(file) else {
         let file = ShownFile { path, content: ShownContent::Unreadable };
@@ -223,15 +264,11 @@ fn refuse_unless_shown(
 }
 
 /// Changes one file, completely or not at all. Waits for earlier changes of the same file.
-pub(super) async fn change<F, Facts>(
+async fn change<Facts: Send + 'static>(
     file: WorkspacePath,
     cx: &ToolContext,
-    compute: F,
-) -> Result<ToolOutput<Changed<Facts>>, ToolError>
-where
-    F: Fn(&Current) -> Result<NewContent<Facts>, ToolError> + Send + 'static,
-    Facts: Send + 'static,
-{
+    compute: Box<ComputeContent<Facts>>,
+) -> Result<ToolOutput<Changed<Facts>>, ToolError> {
     // Queued before the blocking thread starts, so that calls take effect in the order they were made.
     let turn = cx.session.shared.files.locks.queue_up(&file);
     let changer = cx.clone();

@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
-use toolwright_files::{RelativePaths, TextFile, WorkspacePath};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{Tool, ToolContext};
+use toolwright_files::{RelativePaths, TextFile};
 
 use crate::{
-    editing::{self, Changed, Current, NewContent},
+    editing::{self, Current, FileToChange, NewContent},
     replacing::{
         LineMoves, Occurrences, Replacements, WantedReplacement, explain_drift, refuse_notebook,
         remark, replace, text_to_edit,
@@ -52,14 +52,9 @@ pub(super) struct AllReplacements {
     edits: Vec<Replacements>,
 }
 
-pub(super) struct Plan {
-    path: WorkspacePath,
-    edits: Vec<OneEdit>,
-}
-
 impl Tool for EditFile {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FileToChange<AllReplacements>;
 
     const NAME: &'static str = "edit_file";
     const TITLE: &'static str = "Edit File";
@@ -67,7 +62,7 @@ impl Tool for EditFile {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Edit");
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Self::Plan, ToolError> {
         let path = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
         refuse_notebook(&path, "write it whole with write_file")?;
         for (index, edit) in input.edits.iter().enumerate() {
@@ -78,31 +73,8 @@ impl Tool for EditFile {
                 return Err(ToolError::new(ErrorKind::Validation, message));
             }
         }
-        Ok(Plan { path, edits: input.edits })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = Changed<AllReplacements>;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.path.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        format!("Edit {} ({} edits)", shown_path(self.path.absolute()), self.edits.len())
-    }
-
-    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.path, cx, |current| edited(current, &self.edits)))
-    }
-
-    async fn run(
-        self,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<Changed<AllReplacements>>, ToolError> {
-        let Plan { path, edits } = self;
-        editing::change(path, cx, move |current| edited(current, &edits)).await
+        let what = format!("Edit {} ({} edits)", shown_path(path.absolute()), input.edits.len());
+        Ok(FileToChange::new(path, what, move |current| edited(current, &input.edits)))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
-use toolwright_files::WorkspacePath;
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_walk::{Depth, HiddenFiles, PathPattern, Selection};
 
 use crate::{
     failures::InvalidParameter,
-    searching::{self, NameStyle, NamesData, RelativeTo},
+    searching::{self, FilesToFind, NameStyle, RelativeTo},
 };
 
 /// The number of files that an answer shows if the call does not set `maxResults`.
@@ -35,16 +34,9 @@ pub(super) struct Input {
     include_hidden: bool,
 }
 
-pub(super) struct Plan {
-    start: WorkspacePath,
-    selection: Selection,
-    style: NameStyle,
-    pattern: String,
-}
-
 impl Tool for ClassicGlob {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FilesToFind;
 
     const NAME: &'static str = "glob";
     const TITLE: &'static str = "Find Files by Pattern";
@@ -52,15 +44,16 @@ impl Tool for ClassicGlob {
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["directory"]).twin_of("Glob");
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<FilesToFind, ToolError> {
         let start = searching::start(input.directory.as_deref(), cx)?;
         let pattern = PathPattern::new(&input.pattern, Depth::Top)
             .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let limit = input.max_results.unwrap_or(DEFAULT_FILES);
-        Ok(Plan {
+        Ok(FilesToFind {
             start,
             selection: Selection::new(hidden(input.include_hidden)).with_pattern(pattern),
             style: NameStyle {
+                quote: "",
                 relative_to: RelativeTo::Workspace,
                 limit: usize::try_from(limit).unwrap_or(usize::MAX),
                 narrow: "raise maxResults or narrow the pattern to see more",
@@ -68,23 +61,6 @@ impl Tool for ClassicGlob {
             },
             pattern: input.pattern,
         })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = NamesData;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Read(self.start.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        let pattern: String = self.pattern.escape_debug().take(200).collect();
-        format!("Find files matching {pattern} in {}", shown_path(self.start.absolute()))
-    }
-
-    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
-        searching::find(self.start, self.selection, self.style, cx).await
     }
 }
 

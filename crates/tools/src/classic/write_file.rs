@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
-use toolwright_files::{RelativePaths, WorkspacePath};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{Tool, ToolContext};
+use toolwright_files::RelativePaths;
 
 use crate::{
-    editing::{self, Changed, Current, NewContent},
+    editing::{self, Current, FileToChange, NewContent},
     writing::{WrittenFacts, written},
 };
 
@@ -26,15 +26,9 @@ pub(super) struct Input {
     overwrite: bool,
 }
 
-pub(super) struct Plan {
-    path: WorkspacePath,
-    content: String,
-    overwrite: bool,
-}
-
 impl Tool for WriteFile {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FileToChange<WrittenFacts>;
 
     const NAME: &'static str = "write_file";
     const TITLE: &'static str = "Write File";
@@ -42,31 +36,11 @@ impl Tool for WriteFile {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["path"]).twin_of("Write");
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Self::Plan, ToolError> {
         let path = editing::resolve(&input.path, RelativePaths::FromFirstRoot, cx)?;
-        Ok(Plan { path, content: input.content, overwrite: input.overwrite })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = Changed<WrittenFacts>;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.path.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        format!("Write {} ({} bytes)", shown_path(self.path.absolute()), self.content.len())
-    }
-
-    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        let Plan { path, content, overwrite } = self;
-        Some(editing::preview(path, cx, |current| checked(current, content, *overwrite)))
-    }
-
-    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { path, content, overwrite } = self;
-        editing::change(path, cx, move |current| checked(current, &content, overwrite)).await
+        let Input { content, overwrite, .. } = input;
+        let what = format!("Write {} ({} bytes)", shown_path(path.absolute()), content.len());
+        Ok(FileToChange::new(path, what, move |current| checked(current, &content, overwrite)))
     }
 }
 

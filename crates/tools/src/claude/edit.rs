@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, ForModel as _, Preview, Tool, ToolContext, ToolOutput};
-use toolwright_files::{RelativePaths, TextFile, WorkspacePath, encode_new_file};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{ForModel as _, Tool, ToolContext};
+use toolwright_files::{RelativePaths, TextFile, encode_new_file};
 
 use crate::{
-    editing::{self, Changed, Current, NewContent},
+    editing::{self, Current, FileToChange, NewContent},
     replacing::{
         Occurrences, Replacements, WantedReplacement, explain_drift, refuse_notebook, remark,
         replace, text_to_edit,
@@ -31,14 +31,9 @@ pub(super) struct Input {
     replace_all: bool,
 }
 
-pub(super) struct Plan {
-    path: WorkspacePath,
-    input: Input,
-}
-
 impl Tool for Edit {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FileToChange<Option<Replacements>>;
 
     const NAME: &'static str = "Edit";
     const TITLE: &'static str = "Edit File";
@@ -47,7 +42,7 @@ impl Tool for Edit {
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]).naming_its_family();
     const ALIASES: &'static [&'static str] = &["FileEdit"];
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Self::Plan, ToolError> {
         let path = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
         if input.old_string == input.new_string {
             let message =
@@ -55,31 +50,8 @@ impl Tool for Edit {
             return Err(ToolError::new(ErrorKind::Validation, message));
         }
         refuse_notebook(&path, "change its cells with NotebookEdit")?;
-        Ok(Plan { path, input })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = Changed<Option<Replacements>>;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.path.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        format!("Edit {}", shown_path(self.path.absolute()))
-    }
-
-    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.path, cx, |current| edited(current, &self.input)))
-    }
-
-    async fn run(
-        self,
-        cx: &ToolContext,
-    ) -> Result<ToolOutput<Changed<Option<Replacements>>>, ToolError> {
-        let Plan { path, input } = self;
-        editing::change(path, cx, move |current| edited(current, &input)).await
+        let what = format!("Edit {}", shown_path(path.absolute()));
+        Ok(FileToChange::new(path, what, move |current| edited(current, &input)))
     }
 }
 

@@ -2,17 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
-use toolwright_files::WorkspacePath;
+use toolwright_base::{SideEffect, ToolError, ToolKind};
+use toolwright_core::{Tool, ToolContext};
 use toolwright_walk::{Depth, HiddenFiles, PathPattern, Selection, split_absolute};
 
 use crate::{
     failures::InvalidParameter,
-    searching::{self, NameStyle, NamesData, RelativeTo},
+    searching::{self, FilesToFind, NameStyle, RelativeTo},
 };
 
 const STYLE: NameStyle = NameStyle {
+    quote: "`",
     relative_to: RelativeTo::RootOfSearch,
     limit: 100,
     narrow: "narrow the pattern or give a path to see more",
@@ -32,15 +32,9 @@ pub(super) struct Input {
     path: Option<String>,
 }
 
-pub(super) struct Plan {
-    start: WorkspacePath,
-    selection: Selection,
-    pattern: String,
-}
-
 impl Tool for Glob {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FilesToFind;
 
     const NAME: &'static str = "Glob";
     const TITLE: &'static str = "Find Files by Pattern";
@@ -48,7 +42,7 @@ impl Tool for Glob {
     const SIDE_EFFECT: SideEffect = SideEffect::None;
     const KIND: ToolKind = ToolKind::reads_files(&["path"]);
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<FilesToFind, ToolError> {
         // Models also write absolute patterns, although the schema does not mention them.
         let absolute = split_absolute(&input.pattern);
         let (folder, pattern, depth) = match &absolute {
@@ -59,23 +53,6 @@ impl Tool for Glob {
         let compiled = PathPattern::new(pattern, depth)
             .map_err(|error| InvalidParameter { name: "pattern", error })?;
         let selection = Selection::new(HiddenFiles::Seen).with_pattern(compiled);
-        Ok(Plan { start, selection, pattern: input.pattern })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = NamesData;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Read(self.start.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        let pattern: String = self.pattern.escape_debug().take(200).collect();
-        format!("Find files matching `{pattern}` in {}", shown_path(self.start.absolute()))
-    }
-
-    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
-        searching::find(self.start, self.selection, STYLE, cx).await
+        Ok(FilesToFind { start, selection, pattern: input.pattern, style: STYLE })
     }
 }

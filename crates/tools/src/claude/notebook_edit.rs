@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, ForModel as _, Preview, Tool, ToolContext, ToolOutput};
+use toolwright_base::{ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{ForModel as _, Tool, ToolContext};
 use toolwright_documents::{CellEdit, CellKind, edit_notebook};
-use toolwright_files::{RelativePaths, WorkspacePath};
+use toolwright_files::RelativePaths;
 
 use crate::{
-    editing::{self, Changed, Current, NewContent},
+    editing::{self, Current, FileToChange, NewContent},
     failures::FailedNotebookEdit,
     replacing::{explain_drift, remark, text_to_edit},
 };
@@ -69,14 +69,9 @@ pub(super) struct EditedCell {
     cell_index: usize,
 }
 
-pub(super) struct Plan {
-    path: WorkspacePath,
-    edit: CellEdit,
-}
-
 impl Tool for NotebookEdit {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FileToChange<EditedCell>;
 
     const NAME: &'static str = "NotebookEdit";
     const TITLE: &'static str = "Edit Notebook";
@@ -84,7 +79,7 @@ impl Tool for NotebookEdit {
     const SIDE_EFFECT: SideEffect = SideEffect::Mutating;
     const KIND: ToolKind = ToolKind::edits_files(&["notebook_path"]);
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Self::Plan, ToolError> {
         let path =
             editing::resolve(&input.notebook_path, RelativePaths::Refused(&cx.visibility), cx)?;
         let missing = |what: &str| {
@@ -111,28 +106,8 @@ impl Tool for NotebookEdit {
             },
             Mode::Delete => CellEdit::Delete { id: id()? },
         };
-        Ok(Plan { path, edit })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = Changed<EditedCell>;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.path.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        format!("Edit a cell of {}", shown_path(self.path.absolute()))
-    }
-
-    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.path, cx, |current| edited(current, &self.edit)))
-    }
-
-    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<EditedCell>>, ToolError> {
-        let Plan { path, edit } = self;
-        editing::change(path, cx, move |current| edited(current, &edit)).await
+        let what = format!("Edit a cell of {}", shown_path(path.absolute()));
+        Ok(FileToChange::new(path, what, move |current| edited(current, &edit)))
     }
 }
 

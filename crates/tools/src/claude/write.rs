@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Preview, Tool, ToolContext, ToolOutput};
-use toolwright_files::{RelativePaths, WorkspacePath};
+use toolwright_base::{SideEffect, ToolError, ToolKind, shown_path};
+use toolwright_core::{Tool, ToolContext};
+use toolwright_files::RelativePaths;
 
 use crate::{
-    editing::{self, Changed},
+    editing::{self, FileToChange},
     writing::{WrittenFacts, written},
 };
 
@@ -23,14 +23,9 @@ pub(super) struct Input {
     content: String,
 }
 
-pub(super) struct Plan {
-    path: WorkspacePath,
-    content: String,
-}
-
 impl Tool for Write {
     type Input = Input;
-    type Plan = Plan;
+    type Plan = FileToChange<WrittenFacts>;
 
     const NAME: &'static str = "Write";
     const TITLE: &'static str = "Write File";
@@ -39,29 +34,10 @@ impl Tool for Write {
     const KIND: ToolKind = ToolKind::edits_files(&["file_path"]);
     const ALIASES: &'static [&'static str] = &["FileWrite"];
 
-    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Plan, ToolError> {
+    fn plan(&self, input: Input, cx: &ToolContext) -> Result<Self::Plan, ToolError> {
         let path = editing::resolve(&input.file_path, RelativePaths::Refused(&cx.visibility), cx)?;
-        Ok(Plan { path, content: input.content })
-    }
-}
-
-impl CallPlan for Plan {
-    type Output = Changed<WrittenFacts>;
-
-    fn accesses(&self) -> Vec<Access> {
-        vec![Access::Write(self.path.absolute().to_owned())]
-    }
-
-    fn describe(&self) -> String {
-        format!("Write {} ({} bytes)", shown_path(self.path.absolute()), self.content.len())
-    }
-
-    fn preview(&self, cx: &ToolContext) -> Option<Preview> {
-        Some(editing::preview(&self.path, cx, |current| written(current, &self.content)))
-    }
-
-    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<Changed<WrittenFacts>>, ToolError> {
-        let Plan { path, content } = self;
-        editing::change(path, cx, move |current| written(current, &content)).await
+        let content = input.content;
+        let what = format!("Write {} ({} bytes)", shown_path(path.absolute()), content.len());
+        Ok(FileToChange::new(path, what, move |current| written(current, &content)))
     }
 }

@@ -24,9 +24,9 @@ use toolwright_walk::{SearchThreads, SearchTurn, Selection};
 
 use crate::failures::FailedSearch;
 
-pub(super) use data::{NamesData, SearchData};
+pub(super) use data::SearchData;
 pub(super) use lines::{ContinuationParameter, Headings, LineStyle};
-pub(super) use names::{NameStyle, RelativeTo, find};
+pub(super) use names::{FilesToFind, NameStyle, RelativeTo};
 pub(super) use shown::{Paths, rules_in_words};
 
 /// The number of bytes of text in an answer at most, whatever limit the call asks for.

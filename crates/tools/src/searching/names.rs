@@ -1,7 +1,7 @@
 //! Finds files by name, and builds the answer as text and as structured data.
 
-use toolwright_base::{ErrorKind, ToolError};
-use toolwright_core::{Content, ToolContext, ToolOutput};
+use toolwright_base::{Access, ErrorKind, ToolError, shown_path};
+use toolwright_core::{CallPlan, Content, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 use toolwright_search::{FindFilesRequest, FoundFiles, find_files};
 use toolwright_walk::Selection;
@@ -16,6 +16,8 @@ use crate::failures::FailedSearch;
 /// How a tool shows files, and what its notes advise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameStyle {
+    /// The quotation mark around a pattern in the description of a call.
+    pub(crate) quote: &'static str,
     /// What paths are shown relative to.
     pub(crate) relative_to: RelativeTo,
     /// The number of files to show.
@@ -36,28 +38,48 @@ pub(crate) enum RelativeTo {
     RootOfSearch,
 }
 
-/// Finds the files of a selection and builds the answer.
-pub(crate) async fn find(
-    start: WorkspacePath,
-    selection: Selection,
-    style: NameStyle,
-    cx: &ToolContext,
-) -> Result<ToolOutput<NamesData>, ToolError> {
-    let mut around = Surroundings::of(cx);
-    if style.relative_to == RelativeTo::RootOfSearch {
-        around.paths = Paths::below(start.root());
+/// A checked call that finds files by path.
+pub(crate) struct FilesToFind {
+    pub(crate) start: WorkspacePath,
+    pub(crate) selection: Selection,
+    pub(crate) pattern: String,
+    pub(crate) style: NameStyle,
+}
+
+impl CallPlan for FilesToFind {
+    type Output = NamesData;
+
+    fn accesses(&self) -> Vec<Access> {
+        vec![Access::Read(self.start.absolute().to_owned())]
     }
-    let turn = around.turn().await;
-    cx.blocking(move |cancel| {
-        let _turn = turn;
-        let index = around.index_of(&start);
-        let scope = around.scope(&start, &selection, index.as_ref());
-        let request = FindFilesRequest { scope, limit: style.limit };
-        let found = find_files(&request, &|| cancel.is_cancelled())
-            .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Glob })?;
-        Ok(present(&found, style, &around.paths))
-    })
-    .await
+
+    fn describe(&self) -> String {
+        let pattern: String = self.pattern.escape_debug().take(200).collect();
+        let quote = self.style.quote;
+        format!(
+            "Find files matching {quote}{pattern}{quote} in {}",
+            shown_path(self.start.absolute())
+        )
+    }
+
+    async fn run(self, cx: &ToolContext) -> Result<ToolOutput<NamesData>, ToolError> {
+        let Self { start, selection, style, .. } = self;
+        let mut around = Surroundings::of(cx);
+        if style.relative_to == RelativeTo::RootOfSearch {
+            around.paths = Paths::below(start.root());
+        }
+        let turn = around.turn().await;
+        cx.blocking(move |cancel| {
+            let _turn = turn;
+            let index = around.index_of(&start);
+            let scope = around.scope(&start, &selection, index.as_ref());
+            let request = FindFilesRequest { scope, limit: style.limit };
+            let found = find_files(&request, &|| cancel.is_cancelled())
+                .map_err(|error| FailedSearch { error, tool_kind: ErrorKind::Glob })?;
+            Ok(present(&found, style, &around.paths))
+        })
+        .await
+    }
 }
 
 fn present(found: &FoundFiles, style: NameStyle, paths: &Paths) -> ToolOutput<NamesData> {
