@@ -30,7 +30,7 @@ pub use permission_mode::{PermissionMode, PlanMode};
 pub use regular_file::{
     KERNEL_FILES_REFUSED, file_system, is_kernel_file_system, other_kind, refuse_kernel_files,
 };
-pub use shortened::{SHOWN_NAME, shortened};
+pub use shortened::{SHOWN_NAME, shortened, shortened_to_bytes};
 pub use spec::{
     Annotations, DataScope, HintsFrom, NAME_RULE, OutputSpec, Risk, SideEffect, ToolSpec,
     is_valid_name,

@@ -13,6 +13,15 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// The text, or its beginning followed by `…` if it has more than `most` bytes. The `…` counts.
+pub fn shortened_to_bytes(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let end = text.floor_char_boundary(most.saturating_sub('…'.len_utf8()));
+    Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -23,6 +32,19 @@ mod tests {
             [("", 0, ""), ("abc", 3, "abc"), ("abcd", 3, "abc…"), ("äöü", 2, "äö…"), ("a", 0, "…")]
         {
             assert_eq!(shortened(text, most), wanted, "{text} {most}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_cut_to_bytes_keeps_the_limit_with_its_mark() {
+        for (text, most, wanted) in [
+            ("", 0, ""),
+            ("abcd", 4, "abcd"),
+            ("abcde", 4, "a…"),
+            ("äöü", 5, "ä…"),
+            ("äöü", 4, "…"),
+        ] {
+            assert_eq!(shortened_to_bytes(text, most), wanted, "{text} {most}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use toolwright_base::shortened_to_bytes;
 use toolwright_pipeline::{BusEvent, BusWatch, Pipeline, RequestSpan};
 use toolwright_process::TaskEvent;
 
@@ -77,10 +78,7 @@ fn json_len(value: &Value) -> usize {
 
 fn shortened(value: &Value, depth: usize) -> Value {
     match value {
-        Value::String(text) if text.len() > MAX_TEXT_BYTES => {
-            let beginning = text.get(..text.floor_char_boundary(MAX_TEXT_BYTES));
-            Value::String(format!("{}…", beginning.unwrap_or_default()))
-        }
+        Value::String(text) => shortened_to_bytes(text, MAX_TEXT_BYTES).into(),
         Value::Array(_) | Value::Object(_) if depth > 8 => Value::Null,
         Value::Array(items) => {
             items.iter().take(MAX_ITEMS).map(|it| shortened(it, depth + 1)).collect()
@@ -110,7 +108,7 @@ mod tests {
         let cut = event_of(long);
         assert_eq!((&cut["id"], &cut["cut"]), (&json!("a"), &json!(true)));
         assert_eq!(cut["details"]["risk"], "low");
-        assert_eq!(cut["details"]["input"], format!("{}…", "ü".repeat(MAX_TEXT_BYTES / 2)));
+        assert_eq!(cut["details"]["input"], format!("{}…", "ü".repeat(MAX_TEXT_BYTES / 2 - 2)));
         let wide = json!({ "type": "request", "id": "b", "details": vec![vec![vec!["x".repeat(2_000); 50]; 50]; 50] });
         assert_eq!(event_of(wide), json!({ "id": "b", "type": "request", "cut": true }));
     }

@@ -3,40 +3,31 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use toolwright_base::shown_text;
+use toolwright_base::{shortened_to_bytes, shown_text};
 use toolwright_core::for_display;
 
 /// The longest input that is shown, in bytes.
 const MAX_INPUT_BYTES: usize = 2_048;
 /// The longest name, id or reason that is shown, in bytes.
 const MAX_LINE_BYTES: usize = 500;
-/// Marks the end of a text that was cut.
-const CUT: &str = "…";
 
 /// An input as JSON. Serialization stops when the limit is reached.
 pub(super) fn shown_input(input: &Value) -> String {
     let mut bounded = BoundedWriter(Vec::with_capacity(256));
     // An error means that the limit was reached.
     let is_whole = serde_json::to_writer(&mut bounded, input).is_ok();
-    let text = for_display(&String::from_utf8_lossy(&bounded.0));
-    cut_to(text, MAX_INPUT_BYTES, is_whole)
+    let mut text = for_display(&String::from_utf8_lossy(&bounded.0));
+    if !is_whole {
+        text.push('…');
+    }
+    shortened_to_bytes(&text, MAX_INPUT_BYTES).into_owned()
 }
 
 /// A text in one line.
 pub(super) fn one_line(text: &str) -> String {
-    let beginning = text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or_default();
-    let is_whole = beginning.len() == text.len();
-    let text = shown_text(beginning).replace(['\n', '\t'], " ");
-    cut_to(text, MAX_LINE_BYTES, is_whole)
-}
-
-/// Cuts a text. Done after escaping, which makes it longer.
-fn cut_to(mut text: String, max_bytes: usize, is_whole: bool) -> String {
-    if !is_whole || text.len() > max_bytes {
-        text.truncate(text.floor_char_boundary(max_bytes - CUT.len()));
-        text.push_str(CUT);
-    }
-    text
+    // Cut before it is escaped, to save work, and again because escaping makes it longer.
+    let text = shown_text(&shortened_to_bytes(text, MAX_LINE_BYTES)).replace(['\n', '\t'], " ");
+    shortened_to_bytes(&text, MAX_LINE_BYTES).into_owned()
 }
 
 /// Accepts bytes up to the limit and then fails.

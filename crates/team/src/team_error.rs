@@ -14,7 +14,7 @@ pub enum TeamError {
     /// A name that cannot be used.
     #[error(
         "`{}` cannot be the name of a {of}: use 1 to {MAX_NAME} letters, digits, `_`, `-` or `.`",
-        clipped(name)
+        shortened(name, MAX_NAME)
     )]
     InvalidName {
         /// The name.
@@ -26,7 +26,7 @@ pub enum TeamError {
     #[error("there is a team named `{0}` already; choose another name")]
     TeamExists(String),
     /// No team has this name.
-    #[error("there is no team named `{}`; {}", clipped(name), listed("teams", known))]
+    #[error("there is no team named `{}`; {}", shortened(name, MAX_NAME), listed("teams", known))]
     NoSuchTeam {
         /// The name.
         name: String,
@@ -65,7 +65,7 @@ pub enum TeamError {
     /// No member has this name.
     #[error(
         "the team `{team}` has no member named `{}`; {}",
-        clipped(name),
+        shortened(name, MAX_NAME),
         listed("members", known)
     )]
     NoSuchMember {
@@ -88,7 +88,7 @@ pub enum TeamError {
     /// No shutdown request with this id waits for an answer from this member.
     #[error(
         "no shutdown request `{}` waits for your answer; {}",
-        clipped(id),
+        shortened(id, MAX_NAME),
         listed("requests", known)
     )]
     NoSuchRequest {
@@ -139,11 +139,6 @@ pub enum TeamError {
     /// The registry was closed.
     #[error("the registry was closed")]
     Closed,
-}
-
-/// A name for an error message, cut to the longest valid length.
-fn clipped(name: &str) -> String {
-    shortened(name, MAX_NAME).into_owned()
 }
 
 fn quoted(names: &[String]) -> String {

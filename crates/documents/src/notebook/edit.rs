@@ -12,14 +12,15 @@ use std::{
 };
 
 use serde_json::json;
+use toolwright_base::shortened;
 
 use super::{
-    CellKind, MAX_NOTEBOOK_BYTES, NotebookError,
+    CellKind, MAX_NOTEBOOK_BYTES, NotebookError, SHOWN_ID,
     cell_edit::{CellEdit, NotebookEditError},
     cell_format::{CellFormat, required_fields},
     json_scan::{each_field, each_item, field, span},
     read::{NotebookRoot, id_of, kind_of},
-    read_notebook, shortened,
+    read_notebook,
 };
 
 /// How many ids an error lists.
@@ -149,11 +150,11 @@ impl<'a> NotebookText<'a> {
                 named.push(index);
             }
             if known.len() < SHOWN_IDS {
-                known.push(format!("`{}`", shortened(it)));
+                known.push(format!("`{}`", shortened(it, SHOWN_ID)));
             }
             count = index + 1;
         });
-        let shown = || shortened(id).into_owned();
+        let shown = || shortened(id, SHOWN_ID).into_owned();
         match *named.as_slice() {
             [index] => Ok(index),
             [] => by_position(id, count).ok_or_else(|| {

@@ -16,8 +16,6 @@ pub use edit::edit_notebook;
 pub(crate) use read::read_notebook;
 pub use render::{NotebookPiece, render_cells};
 
-use std::borrow::Cow;
-
 /// The size of the largest notebook that is parsed.
 pub(crate) const MAX_NOTEBOOK_BYTES: usize = 32 * 1024 * 1024;
 /// The most characters of one output that are rendered.
@@ -26,6 +24,8 @@ pub(crate) const MAX_OUTPUT_CHARS: usize = 10_000;
 pub(crate) const MAX_RENDERED_BYTES: usize = 256 * 1024;
 /// The most base64 characters of an image: 5 MiB, which is what model providers accept.
 pub(crate) const MAX_IMAGE_BASE64: usize = 5 * 1024 * 1024;
+/// The most characters of an id or name that are shown. Valid ids of cells are no longer.
+const SHOWN_ID: usize = 64;
 /// The most images that are rendered for all cells together.
 pub(crate) const MAX_IMAGES: usize = 20;
 
@@ -115,10 +115,6 @@ pub enum NotebookError {
         "the notebook is in nbformat `{0}`, which is not supported; convert it with `jupyter nbconvert --to notebook`"
     )]
     OldVersion(i64),
-}
-
-fn shortened(text: &str) -> Cow<'_, str> {
-    toolwright_base::shortened(text, 64)
 }
 
 #[cfg(test)]

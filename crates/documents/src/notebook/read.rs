@@ -4,12 +4,12 @@ use std::{borrow::Cow, iter::Peekable, ops::ControlFlow, str::Chars};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use toolwright_base::shortened;
 
 use super::{
     Cell, CellKind, CellOutput, MAX_IMAGE_BASE64, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES,
-    Notebook, NotebookError,
+    Notebook, NotebookError, SHOWN_ID,
     json_scan::{checked, decoded, each_item, field, string_beginning},
-    shortened,
 };
 
 /// How many bytes of one text are decoded. Far fewer bytes are shown.
@@ -125,7 +125,10 @@ impl CellReader {
             Some("markdown") => CellKind::Markdown,
             Some("raw") => CellKind::Raw,
             Some(other) => {
-                return Err(wrong(&format!("has the unknown type `{}`", shortened(other))));
+                return Err(wrong(&format!(
+                    "has the unknown type `{}`",
+                    shortened(other, SHOWN_ID)
+                )));
             }
             None => return Err(wrong("has no `cell_type`")),
         };

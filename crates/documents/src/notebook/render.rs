@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use toolwright_base::shortened;
+
 use super::{
     Cell, CellKind, CellOutput, MAX_IMAGES, MAX_OUTPUT_CHARS, MAX_RENDERED_BYTES, Notebook,
-    shortened,
+    SHOWN_ID,
 };
 
 /// Bytes reserved for closing tags and the note on what was left out.
@@ -43,7 +45,7 @@ pub fn render_cells(notebook: &Notebook) -> Vec<NotebookPiece> {
             let reason = format!(
                 "the notebook is longer than {MAX_RENDERED_BYTES} bytes; get the rest with `jq '.cells[{index}:]'`"
             );
-            let id = shortened(&cell.id);
+            let id = shortened(&cell.id, SHOWN_ID);
             let total = notebook.total_cells;
             let left = total - index;
             let note = match rendered.first() {
@@ -86,7 +88,11 @@ fn render_cell(cell: &Cell, language: &str, images: &mut usize) -> Vec<NotebookP
                 let separator = if traceback.is_empty() { "" } else { "\n" };
                 element(
                     "error",
-                    &format!("{}: {}{separator}{traceback}", shortened(name), bounded(value)),
+                    &format!(
+                        "{}: {}{separator}{traceback}",
+                        shortened(name, SHOWN_ID),
+                        bounded(value)
+                    ),
                 )
             }
             CellOutput::Image { .. } if *images >= MAX_IMAGES => {
@@ -163,7 +169,7 @@ fn prefix(text: &str, limit: usize) -> &str {
 
 /// Escapes an id for use as an attribute: a quote in it must not start another attribute.
 fn attribute(text: &str) -> String {
-    shortened(text)
+    shortened(text, SHOWN_ID)
         .replace('&', "&amp;")
         .replace('"', "&quot;")
         .replace('<', "&lt;")

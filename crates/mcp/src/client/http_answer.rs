@@ -81,7 +81,7 @@ pub(super) fn refusal(status: StatusCode, body: &str) -> String {
         it if it.is_redirection() => "; it redirects to another URL, so use that as `url`",
         _ => "",
     };
-    let body = one_line(&body.chars().take(2_000).collect::<String>());
+    let body = one_line(body);
     let body = if body.is_empty() { body } else { format!(": {body}") };
     format!("it answers with HTTP {code} {reason}{body}{next}")
 }

@@ -12,7 +12,7 @@ use rmcp::{
     service::{Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::Value;
-use toolwright_base::{Access, Annotations, ErrorKind, HintsFrom, ToolError, ToolSpec};
+use toolwright_base::{Access, Annotations, ErrorKind, HintsFrom, ToolError, ToolSpec, shortened};
 use toolwright_core::{DynTool, ForeignInput, ForeignTool, Prepared, ToolContext, ToolOutput};
 
 use super::{
@@ -54,7 +54,7 @@ impl RemoteTool {
         let foreign = ForeignTool {
             name: mcp_tool_name(link.name(), &tool.name),
             title: tool.title.as_deref().map(one_line).filter(|it| !it.is_empty()),
-            description: description.chars().take(MAX_DESCRIPTION).collect(),
+            description: shortened(description, MAX_DESCRIPTION).into_owned(),
             input_schema: Value::Object((*tool.input_schema).clone()),
             annotations,
             hints_from: HintsFrom::McpServer,

@@ -96,11 +96,12 @@ impl CallPlan for Plan {
         let Self { setting, value } = self;
         match value {
             None => format!("Read the setting {setting}"),
-            Some(value) => format!("Set {setting} to {}", beginning(value)),
+            Some(value) => format!("Set {setting} to {}", shortened(&value.to_string(), 200)),
         }
     }
 
     async fn run(self, cx: &ToolContext) -> Result<ToolOutput<SettingData>, ToolError> {
+        let display = self.describe();
         let Self { setting, value } = self;
         let known = &cx.session.shared.stored.known_settings;
         let spec = known.get(&setting);
@@ -144,7 +145,6 @@ impl CallPlan for Plan {
             };
             text.push_str(&format!("\n[`{setting}` is not a known setting{meant}]"));
         }
-        let display = format!("Set {setting} to {}", beginning(&value));
         Ok(ToolOutput::text(text)
             .with_data(data(SettingOperation::Set, Some(value), previous))
             .with_display(display))
@@ -202,9 +202,4 @@ const MAX_NAMED: usize = 50;
 
 fn named(names: &[&str]) -> String {
     names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// The beginning of a value, for a line that is shown to a person.
-fn beginning(value: &SettingValue) -> String {
-    shortened(&value.to_string(), 200).into_owned()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path, shown_text};
+use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shortened, shown_path, shown_text};
 use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 
@@ -121,7 +121,7 @@ async fn said(git: &GitRunner<'_>, arguments: &[&str]) -> Result<Option<String>,
     match git.run(arguments).await {
         Ok(answer) => {
             let text = shown_text(String::from_utf8_lossy(&answer).trim());
-            Ok((!text.is_empty()).then(|| text.chars().take(2_000).collect()))
+            Ok((!text.is_empty()).then(|| shortened(&text, 2_000).into_owned()))
         }
         Err(GitError::Refused { code: Some(1), .. }) => Ok(None),
         Err(other) => Err(other),

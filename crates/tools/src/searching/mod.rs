@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use toolwright_base::{Access, ErrorKind, ToolError, shown_path};
+use toolwright_base::{Access, ErrorKind, ToolError, shortened, shown_path};
 use toolwright_core::{CallPlan, EngineError as _, ForModel as _, ToolContext, ToolOutput};
 use toolwright_files::{RelativePaths, Visibility, WorkspacePath};
 use toolwright_search::{
@@ -49,6 +49,11 @@ pub(super) fn start_in_files(
     cx.session.resolve_for_reading(asked, RelativePaths::FromFirstRoot).for_model()
 }
 
+/// A pattern in the description of a call.
+fn shown_pattern(pattern: &str) -> String {
+    shortened(&pattern.escape_debug().to_string(), 200).into_owned()
+}
+
 /// A checked call. Its pattern is compiled when it runs, because that can take long.
 pub(super) struct PlannedSearch {
     pub(super) start: WorkspacePath,
@@ -70,7 +75,7 @@ impl CallPlan for PlannedSearch {
     }
 
     fn describe(&self) -> String {
-        let pattern: String = self.pattern.escape_debug().take(200).collect();
+        let pattern = shown_pattern(&self.pattern);
         let quote = self.style.quote;
         format!("Search for {quote}{pattern}{quote} in {}", shown_path(self.start.absolute()))
     }

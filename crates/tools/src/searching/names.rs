@@ -10,6 +10,7 @@ use super::{
     MAX_BYTES, Surroundings,
     data::{HiddenNames, NamesData, NoticesData, not_indexed_reason},
     shown::{Paths, ShownFiles, amount, notices_in_words},
+    shown_pattern,
 };
 use crate::failures::FailedSearch;
 
@@ -54,7 +55,7 @@ impl CallPlan for FilesToFind {
     }
 
     fn describe(&self) -> String {
-        let pattern: String = self.pattern.escape_debug().take(200).collect();
+        let pattern = shown_pattern(&self.pattern);
         let quote = self.style.quote;
         format!(
             "Find files matching {quote}{pattern}{quote} in {}",
