@@ -20,6 +20,7 @@ mod editing;
 mod failures;
 mod fetching;
 mod git_asking;
+mod listing;
 mod mcp_resources;
 mod project;
 mod questions;

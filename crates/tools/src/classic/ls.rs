@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_path};
-use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::{EntryKind, WorkspacePath};
 use toolwright_search::list;
 use toolwright_walk::{HiddenFiles, Listing, ListingRequest};
@@ -11,6 +11,7 @@ use toolwright_walk::{HiddenFiles, Listing, ListingRequest};
 use super::glob::hidden;
 use crate::{
     failures::FailedSearch,
+    listing::lines_and_notes,
     searching::{self, Paths, Surroundings, rules_in_words},
 };
 
@@ -181,13 +182,7 @@ fn present(listing: &Listing, paths: &Paths) -> ToolOutput<DirectoryListingData>
         complete: shown == listing.total && listing.unreadable.is_empty(),
         ignored_or_hidden: listing.left_out,
     };
-    let mut content = Vec::new();
-    if !rows.is_empty() {
-        content.push(Content::text(rows.join("\n")));
-    }
-    if !notes.is_empty() {
-        content.push(Content::text(format!("[{}]", notes.join("; "))));
-    }
+    let content = lines_and_notes(&rows, &notes);
     let display = format!("Listed {shown} entries");
     ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)
 }

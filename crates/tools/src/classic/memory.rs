@@ -6,10 +6,10 @@ use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_
 use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
 use toolwright_store::{KeyPage, Memories, MemoryScope, StateError};
 
-use crate::failures::FailedState;
-
-/// The approximate maximum size of the keys in one list, in bytes.
-const MAX_LISTED_BYTES: usize = 100_000;
+use crate::{
+    failures::FailedState,
+    listing::{lines_and_notes, lines_that_fit},
+};
 
 #[derive(Default)]
 pub(super) struct Memory;
@@ -222,16 +222,7 @@ fn listed(
     after: Option<&str>,
 ) -> ToolOutput<MemoryData> {
     let KeyPage { mut keys, total, is_counted } = page;
-    let mut lines: Vec<String> = Vec::new();
-    let mut bytes = 0;
-    for key in &keys {
-        let line = key_line(key);
-        bytes += line.len();
-        if bytes > MAX_LISTED_BYTES && !lines.is_empty() {
-            break;
-        }
-        lines.push(line);
-    }
+    let lines = lines_that_fit(keys.iter().map(|it| key_line(it)));
     let shown = lines.len();
     keys.truncate(shown);
     let complete = is_counted && shown == total;
@@ -258,13 +249,7 @@ fn listed(
     if keys.iter().zip(&lines).any(|(key, line)| key != line) {
         notes.push("keys in quotes are JSON strings".to_owned());
     }
-    let mut content = Vec::new();
-    if !lines.is_empty() {
-        content.push(Content::text(lines.join("\n")));
-    }
-    if !notes.is_empty() {
-        content.push(Content::text(format!("[{}]", notes.join("; "))));
-    }
+    let content = lines_and_notes(&lines, &notes);
     let data = MemoryData {
         scope: Some(scope),
         keys: Some(keys),

@@ -3,16 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, ErrorKind, SideEffect, ToolError, ToolKind, shown_text};
-use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_store::{ProjectTodo, StateError, TodoPage};
 use uuid::Uuid;
 
-use crate::failures::FailedState;
+use crate::{
+    failures::FailedState,
+    listing::{lines_and_notes, lines_that_fit},
+};
 
 /// The maximum number of todos in one list.
 const MAX_LISTED: usize = 1_000;
-/// The approximate maximum size of one list, in bytes.
-const MAX_LISTED_BYTES: usize = 100_000;
 /// The longest task in bytes.
 const MAX_TASK: usize = 10_000;
 
@@ -198,16 +199,7 @@ fn failed(error: StateError) -> ToolError {
 
 fn listed(page: TodoPage, after: Option<Uuid>) -> ToolOutput<TodosData> {
     let TodoPage { todos, total, open, unreadable, is_counted } = page;
-    let mut lines: Vec<String> = Vec::new();
-    let mut bytes = 0;
-    for todo in &todos {
-        let line = todo_line(todo);
-        bytes += line.len();
-        if bytes > MAX_LISTED_BYTES && !lines.is_empty() {
-            break;
-        }
-        lines.push(line);
-    }
+    let lines = lines_that_fit(todos.iter().map(todo_line));
     let shown = lines.len();
     let complete = is_counted && shown == total;
     let last = shown.checked_sub(1).and_then(|it| todos.get(it));
@@ -229,13 +221,7 @@ fn listed(page: TodoPage, after: Option<Uuid>) -> ToolOutput<TodosData> {
         1 => notes.push("1 entry cannot be read and was left as it is".to_owned()),
         _ => notes.push(format!("{unreadable} entries cannot be read and were left as they are")),
     }
-    let mut content = Vec::new();
-    if !lines.is_empty() {
-        content.push(Content::text(lines.join("\n")));
-    }
-    if !notes.is_empty() {
-        content.push(Content::text(format!("[{}]", notes.join("; "))));
-    }
+    let content = lines_and_notes(&lines, &notes);
     let data = TodosData {
         todos: todos.iter().take(shown).map(TodoFacts::of).collect(),
         total: Some(total),

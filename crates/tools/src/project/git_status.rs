@@ -5,12 +5,13 @@ use std::{path::Path, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolwright_base::{Access, SideEffect, ToolError, ToolKind, shown_path, shown_text};
-use toolwright_core::{CallPlan, Content, Tool, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, Tool, ToolContext, ToolOutput};
 use toolwright_files::{VisibilitySubject, WorkspacePath};
 
 use crate::{
     git::{ChangedFile, status},
     git_asking::{self, GIT_LIMIT, GitQuestion},
+    listing::lines_and_notes,
 };
 
 /// The number of entries that an answer shows.
@@ -119,11 +120,7 @@ fn present(changed: &[&ChangedFile], top: &Path) -> ToolOutput<WorkingTreeData> 
         from: it.from.as_deref().map(shown_path),
     });
     let data = WorkingTreeData { root: shown_path(top), entries: entries.collect(), total };
-    let mut content = Vec::new();
-    if !lines.is_empty() {
-        content.push(Content::text(lines.join("\n")));
-    }
-    content.push(Content::text(format!("[{}]", notes.join("; "))));
+    let content = lines_and_notes(&lines, &notes);
     let display = if total == 0 { "no changes".to_owned() } else { lines.join("\n") };
     ToolOutput { content, structured: Some(data), ..ToolOutput::default() }.with_display(display)
 }

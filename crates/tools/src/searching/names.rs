@@ -1,7 +1,7 @@
 //! Finds files by name, and builds the answer as text and as structured data.
 
 use toolwright_base::{Access, ErrorKind, ToolError, shown_path};
-use toolwright_core::{CallPlan, Content, ToolContext, ToolOutput};
+use toolwright_core::{CallPlan, ToolContext, ToolOutput};
 use toolwright_files::WorkspacePath;
 use toolwright_search::{FindFilesRequest, FoundFiles, find_files};
 use toolwright_walk::Selection;
@@ -12,7 +12,7 @@ use super::{
     shown::{Paths, ShownFiles, amount, notices_in_words},
     shown_pattern,
 };
-use crate::failures::FailedSearch;
+use crate::{failures::FailedSearch, listing::lines_and_notes};
 
 /// How a tool shows files, and what its notes advise.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +112,7 @@ fn present(found: &FoundFiles, style: NameStyle, paths: &Paths) -> ToolOutput<Na
     }
     notes.extend(notices_in_words(&found.notices, paths));
     notes.extend(paths.root_note());
-    let mut content = Vec::new();
-    if !files.is_empty() {
-        content.push(Content::text(files.join("\n")));
-    }
-    if !notes.is_empty() {
-        content.push(Content::text(format!("[{}]", notes.join("; "))));
-    }
+    let content = lines_and_notes(&files, &notes);
     let data = NamesData {
         root: paths.root_in_data(),
         files,
