@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Serialize;
 use toolwright_base::ErrorKind;
@@ -128,7 +128,7 @@ impl CallRecords {
     /// The last calls, oldest first.
     pub fn last(&self) -> Vec<CallRecord> {
         let calls: Vec<_> = self.kept.lock().calls.iter().cloned().collect();
-        calls.iter().map(|it| lock(it).record.clone()).collect()
+        calls.iter().map(|it| it.lock().record.clone()).collect()
     }
 
     fn begin(&self, watcher: &CallWatcher, mut record: CallRecord) -> Arc<Mutex<CallState>> {
@@ -257,7 +257,7 @@ impl RecordedCall<'_> {
     /// Changes the record and reports it, unless nothing changed. It is reported under the lock, so
     /// that the changes of a call arrive in order.
     fn change(&self, change: impl FnOnce(&mut CallState) -> bool) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if change(&mut state) {
             (self.watcher)(&state.record);
         }
@@ -279,8 +279,4 @@ impl CallState {
             decision.asked = asked.or(decision.asked);
         }
     }
-}
-
-fn lock(state: &Mutex<CallState>) -> MutexGuard<'_, CallState> {
-    state.lock()
 }

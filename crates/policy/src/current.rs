@@ -12,7 +12,7 @@ use std::{
 };
 
 use lru::LruCache;
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, RwLock};
 use toolwright_base::{PermissionMode, PlanMode};
 
 use super::{
@@ -99,59 +99,59 @@ impl CurrentPolicy {
 
     /// The current policy of a session.
     pub fn of_session(&self, id: &str) -> Arc<PolicyEngine> {
-        let outermost = lock(&self.kept).added_to(self.get());
+        let outermost = self.kept.lock().added_to(self.get());
         let outwards = self.chain(id);
         outwards.iter().rev().fold(outermost, |outer, session| {
-            lock(&session.policy).added_to(outer, session.owner())
+            session.policy.lock().added_to(outer, session.owner())
         })
     }
 
     /// True when the session, or a session above it, is limited to tools that do not include this one.
     pub fn is_out_of_reach(&self, session_id: &str, tool: &str) -> bool {
         let limits = |it: &Arc<KnownSession>| {
-            lock(&it.policy).tools.as_ref().is_some_and(|tools| !tools.contains(tool))
+            it.policy.lock().tools.as_ref().is_some_and(|tools| !tools.contains(tool))
         };
         self.chain(session_id).iter().any(limits)
     }
 
     /// True when the session, or a session above it, is limited to some tools.
     pub fn limits_tools(&self, session_id: &str) -> bool {
-        self.chain(session_id).iter().any(|it| lock(&it.policy).tools.is_some())
+        self.chain(session_id).iter().any(|it| it.policy.lock().tools.is_some())
     }
 
     /// Adds allow rules for one session.
     pub fn grant(&self, session_id: &str, rules: &[String]) {
         if !rules.is_empty() {
-            let session = lock(&self.sessions).find_or_add(session_id);
-            lock(&session.policy).grant(rules);
+            let session = self.sessions.lock().find_or_add(session_id);
+            session.policy.lock().grant(rules);
         }
     }
 
     /// Replaces the rules granted to every session. Rules that do not compile are dropped.
     pub fn set_kept(&self, rules: &[String]) {
         let kept = KeptGrants::usable(rules, &self.get());
-        *lock(&self.kept) = kept;
+        *self.kept.lock() = kept;
     }
 
     /// Adds rules to those granted to every session.
     pub fn add_kept(&self, rules: &[String]) {
-        lock(&self.kept).add(rules);
+        self.kept.lock().add(rules);
     }
 
     /// Removes a granted rule from every session; false if no session had it.
     pub fn revoke(&self, rule: &str) -> bool {
-        let sessions = lock(&self.sessions).all();
-        let mut was_granted = lock(&self.kept).remove(rule);
+        let sessions = self.sessions.lock().all();
+        let mut was_granted = self.kept.lock().remove(rule);
         for (_, session) in sessions {
-            was_granted |= lock(&session.policy).revoke(rule);
+            was_granted |= session.policy.lock().revoke(rule);
         }
         was_granted
     }
 
     /// The sessions that have grants, with the rules of each, sorted by id.
     pub fn session_grants(&self) -> Vec<(String, Vec<String>)> {
-        let sessions = lock(&self.sessions).all();
-        let rules = |session: &KnownSession| lock(&session.policy).grants().to_vec();
+        let sessions = self.sessions.lock().all();
+        let rules = |session: &KnownSession| session.policy.lock().grants().to_vec();
         let mut grants: Vec<_> =
             sessions.into_iter().map(|(id, session)| (id, rules(&session))).collect();
         grants.retain(|(_, rules)| !rules.is_empty());
@@ -183,7 +183,7 @@ impl CurrentPolicy {
         change: impl FnOnce(&mut SessionPolicy),
     ) -> Result<(), TooManyModes> {
         let session = {
-            let mut sessions = lock(&self.sessions);
+            let mut sessions = self.sessions.lock();
             let is_new = !sessions.limited.contains_key(session_id);
             if is_new && sessions.limited.len() >= MAX_WITH_MODE {
                 return Err(TooManyModes);
@@ -191,11 +191,11 @@ impl CurrentPolicy {
             sessions.find_or_add(session_id)
         };
         let is_limited = {
-            let mut policy = lock(&session.policy);
+            let mut policy = session.policy.lock();
             change(&mut policy);
             session.parent.is_some() || !policy.has_only_grants()
         };
-        lock(&self.sessions).put(session_id, session, is_limited);
+        self.sessions.lock().put(session_id, session, is_limited);
         Ok(())
     }
 
@@ -204,14 +204,14 @@ impl CurrentPolicy {
         let mut policy = SessionPolicy::default();
         policy.set_mode(mode);
         let child = KnownSession { parent: Some(parent.to_owned()), policy: Mutex::new(policy) };
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         sessions.granted.pop(id);
         sessions.limited.insert(id.to_owned(), Arc::new(child));
     }
 
     /// Removes the session of an agent, with its mode, limits and grants.
     pub fn remove_child(&self, id: &str) {
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         sessions.limited.remove(id);
         sessions.granted.pop(id);
     }
@@ -221,7 +221,7 @@ impl CurrentPolicy {
         if !self.of_session(session_id).mode().is_plan() {
             return PlanMode::Off;
         }
-        let parent = lock(&self.sessions).find(session_id).and_then(|it| it.parent.clone());
+        let parent = self.sessions.lock().find(session_id).and_then(|it| it.parent.clone());
         let is_of_parent = parent.is_some_and(|it| self.of_session(&it).mode().is_plan());
         if is_of_parent { PlanMode::OfParent } else { PlanMode::Own }
     }
@@ -249,8 +249,8 @@ impl CurrentPolicy {
             let registry = self.registry.read();
             registry.engine.mode().is_plan().then_some(registry.before_plan)
         };
-        let Some(session) = lock(&self.sessions).find(session_id) else { return false };
-        let mut policy = lock(&session.policy);
+        let Some(session) = self.sessions.lock().find(session_id) else { return false };
+        let mut policy = session.policy.lock();
         let Some(own) = policy.own_mode.filter(|it| it.mode.is_plan()) else { return false };
         // If the registry is in plan mode too, a session that follows it would still be in plan mode.
         let followed = before_in_registry.filter(|_| session.parent.is_none());
@@ -260,7 +260,7 @@ impl CurrentPolicy {
 
     /// The session, its parent, and so on, up to the first that is not known.
     fn chain(&self, session_id: &str) -> Vec<Arc<KnownSession>> {
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let mut chain = Vec::new();
         let mut next = sessions.find(session_id);
         while let Some(session) = next.filter(|_| chain.len() < MAX_DEPTH) {
@@ -322,8 +322,4 @@ impl KnownSession {
     const fn owner(&self) -> SessionOwner {
         if self.parent.is_some() { SessionOwner::Agent } else { SessionOwner::Host }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

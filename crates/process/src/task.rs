@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_command_protocol::{EndReport, ProcessIdentity};
@@ -184,12 +184,12 @@ impl Task {
 
     /// Whether a call waits for it.
     pub fn run_mode(&self) -> RunMode {
-        *lock(&self.run_mode)
+        *self.run_mode.lock()
     }
 
     pub(super) fn send_to_background(&self) {
-        *lock(&self.run_mode) = RunMode::Background;
-        lock(&self.output).spill();
+        *self.run_mode.lock() = RunMode::Background;
+        self.output.lock().spill();
     }
 
     /// The state of the task.
@@ -220,10 +220,10 @@ impl Task {
 
     /// How long it has had no output. Zero while the command waits for a slow listener.
     pub(crate) fn idle_time(&self) -> Duration {
-        if lock(&self.output).is_full() {
+        if self.output.lock().is_full() {
             Duration::ZERO
         } else {
-            lock(&self.last_output_at).elapsed()
+            self.last_output_at.lock().elapsed()
         }
     }
 
@@ -263,7 +263,7 @@ impl Task {
     pub(super) fn give_up(&self) {
         self.stop(StopReason::Abandoned, Duration::ZERO);
         #[cfg(unix)]
-        if let Some(connection) = lock(&self.connection).as_ref() {
+        if let Some(connection) = self.connection.lock().as_ref() {
             let _ = connection.shutdown(std::net::Shutdown::Both);
         }
     }
@@ -276,23 +276,23 @@ impl Task {
 
     /// The whole output, if all of it is in memory.
     pub fn whole(&self) -> Option<Vec<u8>> {
-        lock(&self.output).whole()
+        self.output.lock().whole()
     }
 
     /// The beginning of the error output, and its total length in bytes.
     pub fn errors(&self) -> (Vec<u8>, u64) {
-        let errors = self.errors.as_ref().map(lock);
+        let errors = self.errors.as_ref().map(Mutex::lock);
         errors.map(|it| (it.ends().0, it.total())).unwrap_or_default()
     }
 
     /// The beginning and the end of the output.
     pub fn ends(&self) -> (Vec<u8>, Vec<u8>) {
-        lock(&self.output).ends()
+        self.output.lock().ends()
     }
 
     /// The state of the file with the whole output.
     pub fn spill_state(&self) -> SpillState {
-        lock(&self.output).spill_state()
+        self.output.lock().spill_state()
     }
 
     /// The path of the file with the whole output, if there is one.
@@ -305,7 +305,7 @@ impl Task {
 
     /// Writes the whole output to a file, unless there is one already.
     pub fn spill(&self) -> SpillState {
-        let mut output = lock(&self.output);
+        let mut output = self.output.lock();
         output.spill();
         if self.ending.get().is_some() {
             output.settle();
@@ -315,7 +315,7 @@ impl Task {
 
     /// At most `max` bytes of the output from an offset on.
     pub fn part(&self, offset: u64, max: usize) -> io::Result<OutputPart> {
-        lock(&self.output).part(offset, max)
+        self.output.lock().part(offset, max)
     }
 
     /// Stops it. A command gets SIGTERM now, and SIGKILL after the grace period. For an agent,
@@ -327,8 +327,8 @@ impl Task {
         let _ = self.stop_reason.set(reason);
         self.stopping.cancel();
         let rescue_at = Instant::now() + grace + KEEPER_TIMEOUT;
-        let earlier = *lock(&self.rescue_at);
-        *lock(&self.rescue_at) = Some(earlier.map_or(rescue_at, |it| it.min(rescue_at)));
+        let earlier = *self.rescue_at.lock();
+        *self.rescue_at.lock() = Some(earlier.map_or(rescue_at, |it| it.min(rescue_at)));
         let grace = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
         self.send(&toolwright_command_protocol::stop_message(grace));
         if let Some(manager) = self.manager.upgrade() {
@@ -348,7 +348,7 @@ impl Task {
 
     #[cfg(unix)]
     fn send(&self, message: &[u8]) {
-        let Some(connection) = lock(&self.connection).clone() else { return };
+        let Some(connection) = self.connection.lock().clone() else { return };
         // Fails only if the keeper is gone, which the reading thread notices.
         #[cfg(target_os = "linux")]
         let _ = rustix::net::send(&*connection, message, rustix::net::SendFlags::NOSIGNAL);
@@ -363,10 +363,10 @@ impl Task {
     /// Takes the output since the last call, for a listener. A command that had to wait because too
     /// much was queued continues.
     pub(crate) fn take_waiting(&self) -> Vec<u8> {
-        let (waiting, was_full) = lock(&self.output).take_waiting();
+        let (waiting, was_full) = self.output.lock().take_waiting();
         if was_full {
             // The command could not write until now.
-            *lock(&self.last_output_at) = Instant::now();
+            *self.last_output_at.lock() = Instant::now();
             if let Some(manager) = self.manager.upgrade() {
                 manager.wake_reader();
             }
@@ -377,52 +377,52 @@ impl Task {
     /// Like [`Self::take_waiting`], for the last time. Output is not queued any more.
     pub(crate) fn stop_listening(&self) -> Vec<u8> {
         let waiting = self.take_waiting();
-        lock(&self.output).stop_listening();
+        self.output.lock().stop_listening();
         waiting
     }
 
     pub(super) fn wants_output(&self) -> bool {
-        !lock(&self.output).is_full()
+        !self.output.lock().is_full()
     }
 
     /// Adds output.
     pub fn append(&self, chunk: &[u8]) {
         let total = {
-            let mut output = lock(&self.output);
+            let mut output = self.output.lock();
             output.append(chunk);
             output.total()
         };
-        *lock(&self.last_output_at) = Instant::now();
+        *self.last_output_at.lock() = Instant::now();
         self.progress.send_modify(|it| it.total = total);
     }
 
     #[cfg(target_os = "linux")]
     pub(super) fn only_counts_output(&self) -> bool {
-        lock(&self.output).only_counts()
+        self.output.lock().only_counts()
     }
 
     #[cfg(target_os = "linux")]
     pub(super) fn skip(&self, bytes: u64) {
         let total = {
-            let mut output = lock(&self.output);
+            let mut output = self.output.lock();
             output.skip(bytes);
             output.total()
         };
-        *lock(&self.last_output_at) = Instant::now();
+        *self.last_output_at.lock() = Instant::now();
         self.progress.send_modify(|it| it.total = total);
     }
 
     pub(super) fn append_error(&self, chunk: &[u8]) {
         if let Some(errors) = &self.errors {
-            lock(errors).append(chunk);
+            errors.lock().append(chunk);
         }
-        *lock(&self.last_output_at) = Instant::now();
+        *self.last_output_at.lock() = Instant::now();
     }
 
     /// When the host has to kill the processes itself because the keeper has not ended the command.
     #[cfg(target_os = "linux")]
     pub(super) fn rescue_at(&self) -> Option<Instant> {
-        lock(&self.rescue_at).filter(|_| self.keeper.get().is_some())
+        self.rescue_at.lock().filter(|_| self.keeper.get().is_some())
     }
 
     /// The keeper, once it has accepted the command.
@@ -443,9 +443,4 @@ impl Task {
             signal(keeper, rustix::process::Signal::CONT);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No value is ever left inconsistent while its lock is held, so a poisoned lock can be used.
-    mutex.lock()
 }

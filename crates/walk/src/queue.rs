@@ -113,7 +113,7 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
 
     /// The next piece of work. `None` if all is done or the walk was stopped.
     pub(super) fn next(&self) -> Option<(T, RunningWork<'_, 'g, T, G>)> {
-        let mut guard = self.lock();
+        let mut guard = self.state.lock();
         loop {
             let (state, _) = &mut *guard;
             if state.stopped {
@@ -138,22 +138,18 @@ impl<'g, T: Splits, G: Gather> Queue<'g, T, G> {
 
     /// The number of pieces of work that no thread has taken yet.
     pub(super) fn pending(&self) -> usize {
-        self.lock().0.pieces
+        self.state.lock().0.pieces
     }
 
     /// Stops the walk. Each thread ends when it notices.
     pub(super) fn stop(&self) {
         self.stopped.store(true, atomic::Ordering::Relaxed);
-        self.lock().0.stopped = true;
+        self.state.lock().0.stopped = true;
         self.changed.notify_all();
     }
 
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.load(atomic::Ordering::Relaxed)
-    }
-
-    fn lock(&self) -> Guard<'_, 'g, T, G> {
-        self.state.lock()
     }
 }
 
@@ -161,7 +157,7 @@ impl<T: Splits, G: Gather> RunningWork<'_, '_, T, G> {
     /// Ends this piece of work with its result and the work that follows from it.
     pub(super) fn end(mut self, result: Option<G::Result>, further: Option<T>) {
         self.ended = true;
-        let mut guard = self.queue.lock();
+        let mut guard = self.queue.state.lock();
         let (state, gather) = &mut *guard;
         state.running.retain(|it| !Arc::ptr_eq(it, &self.position));
         if let Some(work) = further {

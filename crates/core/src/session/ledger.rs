@@ -6,7 +6,7 @@ use std::{
 };
 
 use lru::LruCache;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use toolwright_files::SeenContent;
 
 /// The hash of a file's content. Equal hashes mean that the file is what the model saw, regardless of
@@ -29,17 +29,11 @@ impl Default for ReadLedger {
 impl ReadLedger {
     /// Records that the session has seen this content.
     pub fn record(&self, path: PathBuf, content: SeenContent) {
-        self.lock().put(path, content);
+        self.0.lock().put(path, content);
     }
 
     /// The content the session last saw at the path.
     pub fn seen(&self, path: &Path) -> Option<SeenContent> {
-        self.lock().peek(path).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LruCache<PathBuf, SeenContent>> {
-        // Entries are complete after every statement, so a panic elsewhere cannot leave one half
-        // written.
-        self.0.lock()
+        self.0.lock().peek(path).cloned()
     }
 }

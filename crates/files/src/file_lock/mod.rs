@@ -23,7 +23,7 @@ use std::{
 
 #[cfg(unix)]
 use inode_lock::lock_across_processes;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 #[cfg(not(unix))]
 use portable_lock::lock_across_processes;
 use toolwright_base::path_to_text;
@@ -117,7 +117,7 @@ impl FileLocks {
     /// Joins the queue without waiting, so that a caller can determine the order of edits before it passes
     /// them to threads.
     pub fn queue_up(&self, place: &WorkspacePath) -> Turn {
-        let mut waiting = self.queues.lock();
+        let mut waiting = self.queues.waiting.lock();
         waiting.last_ticket += 1;
         let ticket = waiting.last_ticket;
         waiting.by_path.entry(place.absolute().to_owned()).or_default().push_back(ticket);
@@ -133,14 +133,6 @@ impl FileGuard {
         self.across_processes =
             lock_across_processes(&self.turn.place, &self.turn.wait_limit(cancelled))?;
         Ok(())
-    }
-}
-
-impl Queues {
-    fn lock(&self) -> MutexGuard<'_, WaitingEditors> {
-        // Every change under the lock is a single step, so a panic cannot leave the data
-        // inconsistent.
-        self.waiting.lock()
     }
 }
 
@@ -160,14 +152,14 @@ impl Turn {
 
     fn wait_for_front(&self, limit: &WaitLimit<'_>) -> Result<(), LockError> {
         let path = self.place.absolute();
-        let mut waiting = self.locks.queues.lock();
+        let mut waiting = self.locks.queues.waiting.lock();
         loop {
             if waiting.is_front(path, self.ticket) {
                 return Ok(());
             }
             drop(waiting);
             limit.check(&|| "another call".to_owned())?;
-            waiting = self.locks.queues.lock();
+            waiting = self.locks.queues.waiting.lock();
             if !waiting.is_front(path, self.ticket) {
                 self.locks.queues.moved_up.wait_for(&mut waiting, CANCEL_CHECK_INTERVAL);
             }
@@ -184,7 +176,7 @@ impl WaitingEditors {
 impl Drop for Turn {
     fn drop(&mut self) {
         let path = self.place.absolute();
-        let mut waiting = self.locks.queues.lock();
+        let mut waiting = self.locks.queues.waiting.lock();
         if let Some(queue) = waiting.by_path.get_mut(path) {
             queue.retain(|&ticket| ticket != self.ticket);
             if queue.is_empty() {

@@ -56,7 +56,7 @@ fn editors_take_turns_in_the_order_of_their_arrival() {
         });
         drop(done);
         assert_eq!(order.iter().collect::<Vec<_>>(), (0..64).collect::<Vec<_>>());
-        assert!(bed.locks.queues.lock().by_path.is_empty());
+        assert!(bed.locks.queues.waiting.lock().by_path.is_empty());
     }
 }
 
@@ -89,7 +89,7 @@ fn an_editor_that_is_cancelled_or_times_out_leaves_the_queue() {
         drop(first);
         third.join().unwrap().unwrap();
     });
-    assert!(bed.locks.queues.lock().by_path.is_empty());
+    assert!(bed.locks.queues.waiting.lock().by_path.is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::atomic::Ordering};
 
 use toolwright_command_protocol::EndReport;
 
-use super::{Task, lock};
+use super::Task;
 use crate::ending::{CommandEnding, KeeperTrouble};
 
 /// The failure of a command that no keeper accepted.
@@ -44,10 +44,10 @@ impl Task {
 
     fn end(&self, ended: EndReport, failure: Option<String>, trouble: Option<KeeperTrouble>) {
         let _ = self.ending.set(self.ending_of(ended, failure, trouble));
-        lock(&self.output).settle();
+        self.output.lock().settle();
         #[cfg(unix)]
-        lock(&self.connection).take();
-        let proxy = lock(&self.proxy).take();
+        self.connection.lock().take();
+        let proxy = self.proxy.lock().take();
         let _ = self.refused_targets.set(proxy.map(|it| it.refused()).unwrap_or_default());
         if let Some(manager) = self.manager.upgrade() {
             manager.ended(&self.id);
