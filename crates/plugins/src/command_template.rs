@@ -6,7 +6,7 @@
 //! and positional parameters. In both cases only the text of the file is run, and a value is one argument.
 
 use toolwright_base::ToolError;
-use toolwright_shell::{LexedLine, ShellDialect, TextSpan, lex};
+use toolwright_shell::{LexedLine, ShellDialect, TextSpan, lex, running_programs::is_builtin};
 
 use super::{
     evaluators::{check_command, check_option, takes_end_of_options},
@@ -18,12 +18,6 @@ use super::{
 
 /// Runs a list of arguments, of which the first is the program.
 const RUN_ARGUMENTS: &str = r#"exec "$@""#;
-
-/// Shell builtins, which only a shell can run.
-const SHELL_ONLY: [&str; 16] = [
-    "cd", "command", "type", "hash", "ulimit", "umask", "export", "set", "alias", "builtin",
-    "exec", "times", "wait", ":", "trap", "exit",
-];
 
 /// A parsed command template.
 #[derive(Clone, Debug)]
@@ -184,7 +178,7 @@ fn plain_call(lexed: &LexedLine, line: &str, commands: &[ReadCommand]) -> Option
         })
         .collect();
     let program = command.words.first()?.word.literal()?;
-    words.filter(|_| !SHELL_ONLY.contains(&program.as_str()))
+    words.filter(|_| !is_builtin(&program))
 }
 
 /// The line as a script: words with parameters, and the text between them.

@@ -3,8 +3,9 @@
 //! A value that is a single argument is still code for `sh -c`, `eval`, `awk` or `xargs`.
 
 use toolwright_shell::running_programs::{
-    InterpreterProgram, RUN_ANY_VALUE, RUN_THEIR_ARGUMENTS, RUNNING_OPTIONS, RUNNING_WORDS,
-    STANDARD_INPUT, WITHOUT_END_OF_OPTIONS, WrapperProgram, interpreter, is_runner, wrapper,
+    BEFORE_SCRIPT, GIT_OPTIONS_WITH_VALUE, InterpreterProgram, RUNNING_OPTIONS, STANDARD_INPUT,
+    WITHOUT_END_OF_OPTIONS, WrapperProgram, begins_command, evaluates_any_value,
+    evaluates_arguments, interpreter, is_runner, is_shell, running_words, wrapper,
 };
 
 use super::{parameter::Parameters, template_words::TemplateWord};
@@ -34,7 +35,7 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
         return Ok(0);
     }
     // These are refused even without a placeholder among their arguments.
-    if RUN_ANY_VALUE.contains(&name) || is_runner(name) {
+    if evaluates_any_value(name) || is_runner(name) {
         return Err(runs(name, "is given"));
     }
     if name == "set" && !sets_options_alone(arguments) {
@@ -46,7 +47,7 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
     if !takes_values {
         return Ok(0);
     }
-    if RUN_THEIR_ARGUMENTS.contains(&name) {
+    if evaluates_arguments(name) {
         return Err(runs(name, "is given"));
     }
     let sets_variable = match name {
@@ -56,9 +57,7 @@ pub(super) fn check_command(words: &[&TemplateWord]) -> Result<usize, String> {
     if sets_variable {
         return Err(format!("`{name} -v` evaluates its argument; remove it"));
     }
-    if matches!(name, "find" | "fd" | "fdfind") {
-        check_commands_of_find(arguments)?;
-    }
+    check_commands_on_files(name, arguments)?;
     Ok(0)
 }
 
@@ -97,8 +96,7 @@ fn check_interpreter(
         let Some(text) = word.literal() else { return refused() };
         // For a shell, `-` ends the options. For other interpreters `-` means standard input, as do the files
         // in `STANDARD_INPUT` for all of them.
-        let is_shell = interpreter.code.contains(&"--command");
-        if text == "--" || (text == "-" && is_shell) {
+        if text == "--" || (text == "-" && interpreter.is_shell()) {
             return match words.next() {
                 Some(script) if !script.has_parameter() => Ok(()),
                 _ => refused(),
@@ -141,7 +139,7 @@ fn check_interpreter(
             }
         }
         // After `bun run`, the script is the next word.
-        if !is_option && !["run", "x", "exec", "dlx"].contains(&text.as_str()) {
+        if !is_option && !BEFORE_SCRIPT.contains(&text.as_str()) {
             return if interpreter.begins_with_code {
                 check_further_code(interpreter, name, arguments)
             } else {
@@ -247,15 +245,10 @@ fn check_wrapper(
     }
 }
 
-/// Checks the commands of `-exec` and similar options.
-fn check_commands_of_find(arguments: &[&TemplateWord]) -> Result<(), String> {
+/// Checks the commands of `find -exec` and similar options.
+fn check_commands_on_files(program: &str, arguments: &[&TemplateWord]) -> Result<(), String> {
     for (index, word) in arguments.iter().enumerate() {
-        let runs_command = word.literal().is_some_and(|it| {
-            matches!(
-                it.as_str(),
-                "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
-            )
-        });
+        let runs_command = word.literal().is_some_and(|it| begins_command(program, &it));
         if runs_command && let Some(command) = arguments.get(index + 1..) {
             check_command(command)?;
         }
@@ -271,7 +264,7 @@ fn is_git_setting(arguments: &[&TemplateWord], index: usize) -> bool {
         let Some(text) = arguments.get(at).and_then(|it| it.literal()) else { return false };
         match text.as_str() {
             "-c" if at + 1 == index => return true,
-            "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace" => at += 2,
+            option if GIT_OPTIONS_WITH_VALUE.contains(&option) => at += 2,
             _ if text.starts_with('-') => at += 1,
             _ => return false,
         }
@@ -283,10 +276,7 @@ fn is_git_setting(arguments: &[&TemplateWord], index: usize) -> bool {
 /// box sh -c {{x}}`.
 fn is_code_of_inner_shell(words: &[&TemplateWord], index: usize) -> bool {
     let literal = |back: usize| index.checked_sub(back).and_then(|it| words.get(it)?.literal());
-    let is_shell = literal(2).is_some_and(|it| {
-        let name = it.rsplit('/').next().unwrap_or_default();
-        interpreter(name).is_some_and(|it| it.code.contains(&"--command"))
-    });
+    let is_shell = literal(2).is_some_and(|it| is_shell(it.rsplit('/').next().unwrap_or_default()));
     let takes_code = literal(1)
         .is_some_and(|it| it.starts_with('-') && !it.starts_with("--") && it.contains('c'));
     index > 2 && is_shell && takes_code
@@ -317,10 +307,7 @@ pub(super) fn check_option(
             .get(program + 1..)
             .zip(index.checked_sub(program + 1))
             .is_some_and(|(arguments, index)| is_git_setting(arguments, index));
-    let runs_next = |word: &str| {
-        let of_program = RUNNING_WORDS.iter().filter(|it| it.0.contains(&program_name));
-        of_program.flat_map(|it| it.1).any(|it| *it == word)
-    };
+    let runs_next = |word: &str| running_words(program_name).any(|it| it == word);
     for option in before.into_iter().chain(joined) {
         if RUNNING_OPTIONS.contains(&option.as_str())
             || runs_next(&option)

@@ -1,13 +1,9 @@
 //! Which git commands change the settings of a repository. The file of the settings is protected, because
 //! settings name programs that git runs. A line that may run such a command needs to write the file.
 
-use toolwright_shell::Word;
+use toolwright_shell::{Word, running_programs::GIT_OPTIONS_WITH_VALUE};
 
 use super::programs::name_of;
-
-/// Options of git itself that take a value in the next word.
-const WITH_VALUE: [&str; 6] =
-    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
 
 /// Subcommands that write to the settings. `checkout` and `switch` record which remote branch a new branch
 /// follows.
@@ -59,7 +55,7 @@ pub(super) fn changes_git_settings(words: &[Word]) -> bool {
     let mut rest = words.iter().skip(1);
     let subcommand = loop {
         match rest.next().and_then(Word::literal) {
-            Some(option) if WITH_VALUE.contains(&option) => drop(rest.next()),
+            Some(option) if GIT_OPTIONS_WITH_VALUE.contains(&option) => drop(rest.next()),
             Some(option) if option.starts_with('-') => {}
             Some(subcommand) => break subcommand,
             None => return false,

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use toolwright_base::{ToolFamily, visible};
-use toolwright_shell::{is_never_allowed, running_programs::has_subcommands, setting_of};
+use toolwright_shell::{
+    is_never_allowed,
+    running_programs::{has_subcommands, running_words, runs_code, wrapper},
+    setting_of,
+};
 
 use super::{
     action::Action,
@@ -45,24 +49,10 @@ pub struct Lint {
     pub message: String,
 }
 
-/// Programs that only run another program, which is judged separately.
-const WRAPPERS: [&str; 12] = [
-    "builtin", "command", "env", "eval", "exec", "nice", "nohup", "setsid", "stdbuf", "timeout",
-    "xargs", "sudo",
-];
-
-/// Programs that run code from their arguments.
-const RUNS_ANYTHING: [&str; 29] = [
-    "awk", "bash", "bun", "bunx", "cargo", "dash", "deno", "docker", "ed", "emacs", "ex", "gawk",
-    "gdb", "lua", "make", "mawk", "node", "npx", "perl", "php", "pnpx", "podman", "python",
-    "python3", "ruby", "sh", "ssh", "vi", "vim",
-];
-
-/// Programs that look harmless but have options to write files or run programs.
-const WRITES_BY_OPTION: [&str; 16] = [
-    "curl", "dd", "find", "git", "man", "npm", "rg", "rsync", "sed", "sort", "tar", "tee", "uniq",
-    "wget", "yarn", "zip",
-];
+/// Programs that look harmless but have options to write files or run programs. Those with words that run the
+/// next word are in the table of the shell.
+const WRITES_BY_OPTION: [&str; 10] =
+    ["cargo", "curl", "dd", "find", "rg", "sort", "tee", "uniq", "wget", "zip"];
 
 /// Options that are followed by code.
 const CODE_OPTIONS: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "-x", "--eval", "--exec"];
@@ -241,7 +231,7 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
     if !rest.is_empty() && rest.iter().any(|it| !CODE_OPTIONS.contains(it)) {
         return None;
     }
-    if WRAPPERS.contains(&program) {
+    if wrapper(program).is_some() {
         return Some((
             LintKind::TooBroad,
             format!(
@@ -258,13 +248,15 @@ fn prefix_breadth(words: &[&str]) -> Option<(LintKind, String)> {
             ),
         ));
     }
-    if RUNS_ANYTHING.contains(&program) {
+    if runs_code(program) {
         return Some((
             LintKind::TooBroad,
             format!("`{program}` runs whatever its arguments say; name them, as `{program} x:*`"),
         ));
     }
-    WRITES_BY_OPTION.contains(&program).then(|| {
+    let has_options =
+        WRITES_BY_OPTION.contains(&program) || running_words(program).next().is_some();
+    has_options.then(|| {
         (
             LintKind::TooBroad,
             format!("`{program}` can write files or run programs by its options; name a subcommand or the options"),

@@ -3,7 +3,7 @@
 use super::Setting;
 use crate::{
     ShellDialect, Word, is_variable_name,
-    running_programs::{WrapperProgram, is_runner, may_run_another, wrapper},
+    running_programs::{WrapperProgram, begins_command, is_runner, may_run_another, wrapper},
 };
 
 /// What a command runs besides its own program.
@@ -65,6 +65,7 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
             "env" => env(words, wrapper),
             "sudo" => sudo(words, wrapper),
             "xargs" => xargs(words, wrapper),
+            "eval" => eval(words),
             // It only prints where a command is.
             "command" if matches!(words.get(1).and_then(Word::literal), Some("-v" | "-V")) => {
                 Wrapped::Nothing
@@ -73,12 +74,11 @@ fn by_name(name: &str, words: &[Word]) -> Wrapped {
         };
     }
     match name {
-        "eval" => eval(words),
         "sh" | "dash" => shell(words, ShellDialect::Posix),
         "bash" => shell(words, ShellDialect::Bash),
         "find" => find(words),
         "jobs" => jobs(words),
-        "fd" | "fdfind" if words.iter().any(runs_by_option) => Wrapped::Hidden,
+        "fd" | "fdfind" if words.iter().any(|it| may_begin_command(name, it)) => Wrapped::Hidden,
         _ if is_runner(name) => Wrapped::Hidden,
         _ if may_run_another(name, words) => Wrapped::Hidden,
         _ => Wrapped::Nothing,
@@ -236,12 +236,9 @@ fn jobs(words: &[Word]) -> Wrapped {
     }
 }
 
-/// The options of `fd` that run a command.
-fn runs_by_option(word: &Word) -> bool {
-    word.literal().is_none_or(|it| {
-        it.starts_with("--exec")
-            || (it.starts_with('-') && !it.starts_with("--") && it.contains(['x', 'X']))
-    })
+/// True for an option that a command follows. An unknown word may be one.
+fn may_begin_command(program: &str, word: &Word) -> bool {
+    word.literal().is_none_or(|it| begins_command(program, it))
 }
 
 fn shell(words: &[Word], shell: ShellDialect) -> Wrapped {
@@ -279,7 +276,7 @@ fn find(words: &[Word]) -> Wrapped {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         at += 1;
-        if !matches!(word.literal(), Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
+        if !word.literal().is_some_and(|it| begins_command("find", it)) {
             continue;
         }
         let rest = words.get(at..).unwrap_or_default();

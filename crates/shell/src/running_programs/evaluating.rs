@@ -2,46 +2,29 @@
 //!
 //! The lists are strict on purpose. A template of a plugin that needs more can run a script file.
 
-/// Programs that interpret any argument, or run what an argument names.
-pub const RUN_THEIR_ARGUMENTS: [&str; 30] = [
-    "[[",
-    "bind",
-    "compgen",
-    "complete",
-    "dc",
-    "declare",
-    "emacs",
-    "enable",
-    "export",
-    "getopts",
-    "gmake",
-    "gnuplot",
-    "hash",
-    "let",
-    "local",
-    "m4",
-    "make",
-    "mapfile",
-    "nvim",
-    "osascript",
-    "read",
-    "readarray",
-    "readonly",
-    "set",
-    "typeset",
-    "unset",
-    "vi",
-    "view",
-    "vim",
-    "wait",
-];
+use super::{builtins, interpreters::interpreter};
 
-/// Programs that run their input, which in a pipe may be a value, and shell commands that can refer to every
-/// value of the script as `$1` and so on.
-pub const RUN_ANY_VALUE: [&str; 14] = [
-    ".", "alias", "coproc", "ed", "eval", "ex", "mysql", "psql", "shift", "source", "sqlite3",
-    "sudo", "trap", "xargs",
-];
+/// Programs that interpret any argument, or run what an argument names.
+const EVALUATORS: [&str; 11] =
+    ["dc", "emacs", "gmake", "gnuplot", "m4", "make", "nvim", "osascript", "vi", "view", "vim"];
+
+/// Programs that also run their input, which in a pipe may be a value.
+const INPUT_EVALUATORS: [&str; 7] = ["ed", "ex", "mysql", "psql", "sqlite3", "sudo", "xargs"];
+
+/// True for programs and builtins that interpret any argument, or run what an argument names.
+pub fn evaluates_arguments(name: &str) -> bool {
+    EVALUATORS.contains(&name) || builtins::EVALUATING.contains(&name)
+}
+
+/// True for programs and builtins that can run a value even if none of their arguments contains it.
+pub fn evaluates_any_value(name: &str) -> bool {
+    INPUT_EVALUATORS.contains(&name) || builtins::EVALUATE_ANY_VALUE.contains(&name)
+}
+
+/// True for programs, builtins excepted, that run code from their arguments.
+pub fn runs_code(name: &str) -> bool {
+    interpreter(name).is_some() || EVALUATORS.contains(&name) || INPUT_EVALUATORS.contains(&name)
+}
 
 /// The names of a program's standard input.
 pub const STANDARD_INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -85,7 +68,7 @@ pub const RUNNING_OPTIONS: [&str; 34] = [
 ];
 
 /// Words after which a certain program runs the next word.
-pub const RUNNING_WORDS: [(&[&str], &[&str]); 7] = [
+const RUNNING_WORDS: [(&[&str], &[&str]); 7] = [
     (&["git"], &["-x", "foreach", "run"]),
     (&["tar", "gtar", "bsdtar"], &["-I", "-F"]),
     (&["rsync"], &["-e"]),
@@ -94,6 +77,27 @@ pub const RUNNING_WORDS: [(&[&str], &[&str]); 7] = [
     (&["uv", "poetry", "pipenv"], &["run", "exec", "tool"]),
     (&["man"], &["-P", "-H"]),
 ];
+
+/// The words after which this program runs the next word.
+pub fn running_words(program: &str) -> impl Iterator<Item = &'static str> {
+    let of_program = RUNNING_WORDS.iter().filter(move |it| it.0.contains(&program));
+    of_program.flat_map(|it| it.1.iter().copied())
+}
+
+/// Options of `find` with a command, which ends with `;` or `{} +`.
+const COMMANDS_OF_FIND: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+
+/// True when a command that the program runs on the files it finds follows this option.
+pub fn begins_command(program: &str, option: &str) -> bool {
+    match program {
+        "find" => COMMANDS_OF_FIND.contains(&option),
+        "fd" | "fdfind" => {
+            let is_cluster = option.starts_with('-') && !option.starts_with("--");
+            option.starts_with("--exec") || (is_cluster && option.contains(['x', 'X']))
+        }
+        _ => false,
+    }
+}
 
 /// Programs whose arguments can be options even after `--`.
 pub const WITHOUT_END_OF_OPTIONS: [&str; 7] = ["find", "test", "[", "expr", "dd", "echo", "printf"];

@@ -12,6 +12,16 @@ pub struct InterpreterProgram {
     pub begins_with_code: bool,
 }
 
+impl InterpreterProgram {
+    /// True for the shells of the table.
+    pub fn is_shell(&self) -> bool {
+        self.code.contains(&"--command")
+    }
+}
+
+/// Subcommands after which the script comes, as in `bun run`.
+pub const BEFORE_SCRIPT: [&str; 4] = ["run", "x", "exec", "dlx"];
+
 const INTERPRETERS: [InterpreterProgram; 10] = [
     InterpreterProgram {
         names: &["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "yash", "csh", "tcsh"],
@@ -80,4 +90,12 @@ pub fn interpreter(name: &str) -> Option<&'static InterpreterProgram> {
     // `python3.12` is a python.
     let plain = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
     INTERPRETERS.iter().find(|it| it.names.contains(&name) || it.names.contains(&plain))
+}
+
+/// Shells whose options are not analysed.
+const OTHER_SHELLS: [&str; 5] = ["elvish", "nu", "pwsh", "rbash", "xonsh"];
+
+/// True for shells, which read commands from their input.
+pub fn is_shell(name: &str) -> bool {
+    OTHER_SHELLS.contains(&name) || interpreter(name).is_some_and(InterpreterProgram::is_shell)
 }

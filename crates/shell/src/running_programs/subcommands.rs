@@ -3,6 +3,10 @@
 
 use crate::Word;
 
+/// Options of git itself that take a value in the next word. The subcommand comes after them.
+pub const GIT_OPTIONS_WITH_VALUE: [&str; 6] =
+    ["-C", "-c", "--config-env", "--git-dir", "--namespace", "--work-tree"];
+
 /// A program with subcommands.
 struct Family {
     programs: &'static [&'static str],

@@ -19,7 +19,7 @@ pub struct WrapperProgram {
 const PLAIN: WrapperProgram =
     WrapperProgram { names: &[], flags: &[], valued: &[], moving: &[], operands: 0 };
 
-const WRAPPERS: [WrapperProgram; 9] = [
+const WRAPPERS: [WrapperProgram; 10] = [
     WrapperProgram {
         names: &["env"],
         flags: &["-i", "--ignore-environment", "-", "-0", "--null"],
@@ -36,6 +36,8 @@ const WRAPPERS: [WrapperProgram; 9] = [
     },
     WrapperProgram { names: &["nice"], valued: &["-n", "--adjustment"], ..PLAIN },
     WrapperProgram { names: &["nohup", "builtin", "command", "exec"], ..PLAIN },
+    // Its arguments are joined to a line.
+    WrapperProgram { names: &["eval"], ..PLAIN },
     WrapperProgram { names: &["time"], flags: &["-p"], ..PLAIN },
     WrapperProgram { names: &["setsid"], flags: &["-f", "--fork", "-w", "--wait"], ..PLAIN },
     WrapperProgram {

@@ -70,22 +70,8 @@ const DF: Program = Program {
     ..PLAIN
 };
 
-const WRAPPERS: Program = Program {
-    names: &[
-        "env", "timeout", "nice", "nohup", "setsid", "stdbuf", "command", "builtin", "exec", "sudo",
-        "xargs", "eval", "time",
-    ],
-    operands: Operands::Wrapped,
-    style: Style::Project,
-    ..PLAIN
-};
+/// Programs that run the command that their arguments name.
+pub(super) const WRAPPER: Program =
+    Program { operands: Operands::Wrapped, style: Style::Project, ..PLAIN };
 
-/// Wrappers, whose commands are judged separately.
-const SHELLS: Program = Program {
-    names: &["sh", "bash", "dash", "zsh", "ksh", "fish", "source", "."],
-    operands: Operands::Unclear,
-    style: Style::Project,
-    ..PLAIN
-};
-
-pub(super) const PROGRAMS: &[Program] = &[TEXTS, SYSTEM, TEST, DATE, DF, WRAPPERS, SHELLS];
+pub(super) const PROGRAMS: &[Program] = &[TEXTS, SYSTEM, TEST, DATE, DF];

@@ -224,11 +224,5 @@ const BLACK: Program = Program {
     ..FORMATS
 };
 
-const CODE_TOOLS: Program = Program {
-    names: &["code", "vim", "vi", "nvim", "nano", "emacs", "ed", "ex", "subl"],
-    operands: Operands::Unclear,
-    ..PLAIN
-};
-
 pub(super) const PROGRAMS: &[Program] =
-    &[MAKE, CARGO, RUSTC, GO, GOFMT, PYTHON, SCRIPTS, PIP, PYTEST, RUFF, BLACK, CODE_TOOLS];
+    &[MAKE, CARGO, RUSTC, GO, GOFMT, PYTHON, SCRIPTS, PIP, PYTEST, RUFF, BLACK];

@@ -1,6 +1,9 @@
 //! The tables of programs, one file for each family. They were checked against `--help` of GNU coreutils 9,
 //! grep 3 and tar 1.35, among others. If versions differ, the table describes the one that does more with files.
 //!
+//! A program without a table may use any file, so programs that can do so, such as shells and editors, have none.
+//! Wrappers such as `env` have one table, and the shell's table of programs says which they are.
+//!
 //! The tables are not formatted by rustfmt, which would put each name on its own line.
 
 #[rustfmt::skip]
@@ -32,6 +35,8 @@ mod texts;
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use toolwright_shell::running_programs::wrapper;
+
 use super::Program;
 
 const FAMILIES: [&[Program]; 13] = [
@@ -57,7 +62,10 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Program>> = LazyLock::ne
 
 /// The table of a program.
 pub(super) fn program(name: &str) -> Option<&'static Program> {
-    BY_NAME.get(name).copied()
+    match wrapper(name) {
+        Some(_) => Some(&builtins::WRAPPER),
+        None => BY_NAME.get(name).copied(),
+    }
 }
 
 #[cfg(test)]
@@ -86,5 +94,7 @@ mod tests {
         seen.dedup();
         assert_eq!(seen.len(), count, "a program has two tables");
         assert_eq!(BY_NAME.len(), count);
+        seen.retain(|it| wrapper(it).is_some());
+        assert!(seen.is_empty(), "wrappers have no table of their own: {seen:?}");
     }
 }
