@@ -5,7 +5,8 @@
 //! text.
 
 use toolwright_shell::{
-    MAX_LINE_BYTES, Role, Segment, Setting, Word, analyse, setting_of, trimmed,
+    MAX_LINE_BYTES, Role, Segment, Setting, Word, analyse, running_programs::is_shell, setting_of,
+    trimmed,
 };
 
 use super::command_words::{CommandWords, fits_glob};
@@ -287,7 +288,7 @@ impl CommandPattern {
         let mut arguments = segment.words.iter().skip(1);
         let program = segment.words.first().and_then(Word::literal).unwrap_or_default();
         // A shell may run what it reads from its input; other programs only run what their words name.
-        let reads_commands = matches!(program.rsplit('/').next(), Some("sh" | "bash" | "dash"));
+        let reads_commands = is_shell(program.rsplit('/').next().unwrap_or(program));
         let is_named = |word: &Word| match (word.literal(), self.program()) {
             (Some(text), Some(program)) => text.contains(program),
             _ => true,
