@@ -20,3 +20,12 @@ pub use runners::is_runner;
 pub(crate) use subcommands::may_run_another;
 pub use subcommands::{GIT_OPTIONS_WITH_VALUE, has_subcommands};
 pub use wrappers::{WrapperProgram, wrapper};
+
+/// True for a name that is in the table.
+pub fn is_listed(name: &str) -> bool {
+    wrapper(name).is_some()
+        || runs_code(name)
+        || is_runner(name)
+        || has_subcommands(name)
+        || is_builtin(name)
+}

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod effects;
+mod running_programs;
 mod structure;
 mod tools;
 mod wording;
