@@ -10,9 +10,9 @@ use napi::{
 use napi_derive::napi;
 use parking_lot::RwLock;
 use serde_json::{Value, json};
-use toolwright_base::{ErrorKind, ToolError};
+use toolwright_base::ErrorKind;
 use toolwright_host::parsed;
-use toolwright_pipeline::{ConfirmationAnswer, MessageBus, Unanswered};
+use toolwright_pipeline::{ConfirmationAnswer, MessageBus};
 
 use crate::{callbacks::Listener, cancel::CancelHandle, envelope::misuse};
 
@@ -81,7 +81,7 @@ impl NativeMessageBus {
             let timeout = Duration::try_from_secs_f64(timeout_ms / 1_000.0).unwrap_or_default();
             Ok(match bus.request(details, timeout, &cancel).await {
                 Ok(answer) => json!({ "approved": answer.approved }).to_string(),
-                Err(unanswered) => misuse(&error_of(&unanswered)),
+                Err(unanswered) => misuse(&unanswered.error()),
             })
         })
     }
@@ -110,23 +110,5 @@ impl NativeMessageBus {
     #[napi(catch_unwind)]
     pub fn fail(&self, id: String, reason: String) -> bool {
         self.bus.fail(&id, reason)
-    }
-}
-
-fn error_of(unanswered: &Unanswered) -> ToolError {
-    match unanswered {
-        Unanswered::NoListener(reason) => ToolError::new(
-            ErrorKind::PolicyDenied,
-            format!(
-                "the confirmation request is refused: {reason}; listen with bus.on(\"request\", …)"
-            ),
-        ),
-        Unanswered::Timeout(after) => ToolError::new(
-            ErrorKind::ConfirmationTimeout,
-            format!("the confirmation request was not answered within {} ms", after.as_millis()),
-        ),
-        Unanswered::Cancelled => {
-            ToolError::new(ErrorKind::Cancelled, "the confirmation request was cancelled")
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolwright_base::{ErrorKind, ToolError};
 
 /// An event for the listeners, which show requests to a person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,6 +88,30 @@ pub enum Unanswered {
     Timeout(Duration),
     /// The call that asked was cancelled.
     Cancelled,
+}
+
+impl Unanswered {
+    /// The error of a request that the host itself sent, not a call.
+    pub fn error(&self) -> ToolError {
+        match self {
+            Self::NoListener(reason) => ToolError::new(
+                ErrorKind::PolicyDenied,
+                format!(
+                    "the confirmation request is refused: {reason}; listen with bus.on(\"request\", …)"
+                ),
+            ),
+            Self::Timeout(after) => ToolError::new(
+                ErrorKind::ConfirmationTimeout,
+                format!(
+                    "the confirmation request was not answered within {} ms",
+                    after.as_millis()
+                ),
+            ),
+            Self::Cancelled => {
+                ToolError::new(ErrorKind::Cancelled, "the confirmation request was cancelled")
+            }
+        }
+    }
 }
 
 /// A request that waits for an answer, as `waiting` lists it.
