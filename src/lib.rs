@@ -37,7 +37,6 @@ pub mod format;
 mod host_calls;
 pub mod http;
 pub mod indexes;
-mod listing;
 pub mod mcp;
 mod mcp_servers;
 pub mod plugins;

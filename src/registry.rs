@@ -24,7 +24,6 @@ use crate::{
     envelope::{misuse, sealed},
     host_calls::HostCalls,
     indexes::NativeIndexPool,
-    listing::builtin_specs,
     mcp::McpLine,
 };
 
@@ -269,7 +268,7 @@ fn end(pipeline: &PipelineToEnd) {
 /// Every built-in tool, as JSON. Types and snapshots are generated from it.
 #[napi(catch_unwind)]
 pub fn tool_specs() -> String {
-    builtin_specs().to_string()
+    toolwright_tools::builtin_specs().to_string()
 }
 
 /// The version of this addon. It works only with a facade of the same version.

@@ -8,6 +8,7 @@
 //!
 //! Start at [`ToolSet`], then read one tool, such as `classic/read_file.rs`.
 
+mod builtin_specs;
 mod agent_answer;
 mod agent_run;
 mod classic;
@@ -45,6 +46,7 @@ use set_names::SetNames;
 
 pub use commands::{FixedCommand, run_fixed};
 pub use failures::FailedState;
+pub use builtin_specs::builtin_specs;
 
 /// An entry in the table of a set.
 struct BuiltinTool {

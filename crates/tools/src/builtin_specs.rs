@@ -1,10 +1,11 @@
 //! Every tool that comes with the package.
 
 use serde_json::{Value, json};
-use toolwright_tools::ToolSet;
 
-/// Specs of all built-in tools, for the generated types and the snapshots.
-pub(super) fn builtin_specs() -> Value {
+use super::ToolSet;
+
+/// The specs of all built-in tools, as JSON for the generated types and the snapshots.
+pub fn builtin_specs() -> Value {
     ToolSet::ALL
         .iter()
         .flat_map(|set| set.tools().into_iter().map(|tool| (set.as_str(), tool)))
