@@ -67,7 +67,7 @@ impl NativeRegistry {
     /// True unless the session is limited to other tools.
     #[napi(catch_unwind)]
     pub fn offers(&self, tool: String, session_id: Option<String>) -> bool {
-        session_id.is_none_or(|it| self.host.pipeline.offers(&it, &tool))
+        self.host.pipeline.offers(session_id.as_deref(), &tool)
     }
 
     /// Limits a session to these tools from now on.

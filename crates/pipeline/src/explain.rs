@@ -89,8 +89,8 @@ impl Pipeline {
         }
     }
 
-    /// True when the tools that a session is limited to include this one.
-    pub fn offers(&self, session_id: &str, tool: &str) -> bool {
-        !self.policy.is_out_of_reach(session_id, tool)
+    /// True unless the session is limited to other tools. The registry itself has no such limit.
+    pub fn offers(&self, session_id: Option<&str>, tool: &str) -> bool {
+        session_id.is_none_or(|it| !self.policy.is_out_of_reach(it, tool))
     }
 }

@@ -73,8 +73,9 @@ impl ServedTools {
     /// All enabled tools, by name.
     pub(super) fn list(&self) -> Vec<Tool> {
         let tools = self.pipeline.registry.snapshot();
-        let is_offered =
-            |it: &Definition| self.pipeline.offers(&self.session_id, &it.entry.tool.spec().name);
+        let is_offered = |it: &Definition| {
+            self.pipeline.offers(Some(&self.session_id), &it.entry.tool.spec().name)
+        };
         self.definitions(&tools).all().filter(is_offered).map(listed).collect()
     }
 
