@@ -11,11 +11,9 @@ use napi_derive::napi;
 use serde::Deserialize;
 use serde_json::json;
 use toolwright_base::{ErrorKind, ToolError};
-use toolwright_core::{Backlog, Progress, ProgressSink, ToolOutput};
-use toolwright_host::{parsed, parsed_input};
-use toolwright_pipeline::{
-    CallOptions, Description, ResultFormat, ToolCall, TurnCall, TurnOrder, result_json,
-};
+use toolwright_core::{Backlog, Progress, ProgressSink};
+use toolwright_host::{TextCall, TextTurnCall, parsed};
+use toolwright_pipeline::{CallOptions, Description, ResultFormat, TurnOrder, result_json};
 
 use crate::{
     bus::NativeMessageBus,
@@ -65,39 +63,23 @@ impl NativeRegistry {
             .and_then(|()| call_options(facts.as_deref(), cancel, &watcher))
             .map(|options| CallOptions { bus, ..options });
         let arrival = pipeline.arrival(&name);
+        let call = TextCall { name, input };
         env.spawn_future(async move {
             let _watcher = watcher;
             let options = match options {
                 Ok(options) => options,
                 Err(error) => return Ok(misuse(&error)),
             };
-            let cancel = options.cancel.clone();
             // Boxed, because spawning copies the future several times, also on JavaScript's thread.
-            let call = Box::pin(async {
-                match parsed_input(&input) {
-                    Ok(input) => {
-                        let call = ToolCall { name: name.clone(), input };
-                        pipeline.call_arrived(arrival, call, options).await
-                    }
-                    Err(error) => ToolOutput::failure(error),
-                }
-            });
-            let output = call.await;
-            if let Some(error) = &output.error
-                && error.kind == ErrorKind::Cancelled
-                && cancel.is_cancelled()
-            {
-                return Ok(misuse(error));
-            }
-            Ok(match view {
+            let output = Box::pin(call.run(&pipeline, arrival, options)).await;
+            Ok(sealed(output.map(|output| match view {
                 AnswerView::Result => result_wire(&output),
                 AnswerView::Invocation => invocation_wire(&output),
                 AnswerView::Handler => {
                     let tools = pipeline.registry.snapshot();
-                    let spec = tools.find_called(&name).map(|it| it.tool.spec());
-                    result_wire(&structured_content.sent(output, spec))
+                    result_wire(&structured_content.sent(output, &tools, &call.name))
                 }
-            })
+            })))
         })
     }
 
@@ -119,7 +101,7 @@ impl NativeRegistry {
         let watcher = Watcher::new(progress);
         let prepared = (|| {
             pipeline.refuse_when_closed()?;
-            let calls: Vec<BatchCall> = parsed(&calls, ErrorKind::Validation)?;
+            let calls: Vec<TextTurnCall> = parsed(&calls, ErrorKind::Validation)?;
             let first = pipeline.arrival(calls.first().map_or("", |it| it.name.as_str()));
             let format: ResultFormat = format
                 .parse()
@@ -134,7 +116,7 @@ impl NativeRegistry {
             };
             let asked: Vec<(String, String)> =
                 calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
-            let calls = calls.into_iter().map(BatchCall::read).collect();
+            let calls = calls.into_iter().map(TextTurnCall::parsed).collect();
             let order = if parallel_reads { TurnOrder::ReadsInParallel } else { TurnOrder::Serial };
             let outputs = pipeline.call_all(first, calls, options, order).await;
             let results: Vec<String> = outputs
@@ -166,10 +148,8 @@ impl NativeRegistry {
     pub fn describe(&self, name: String, input: String, facts: Option<String>) -> String {
         sealed((|| {
             let options = call_options(facts.as_deref(), None, &Watcher::new(None))?;
-            // An invalid input is reported when the call runs.
-            let input = parsed_input(&input).unwrap_or_default();
             let Description { text, locations } =
-                self.host.pipeline.describe(&ToolCall { name, input }, options)?;
+                TextCall { name, input }.describe(&self.host.pipeline, options)?;
             Ok(json!({ "description": text, "locations": locations }).to_string())
         })())
     }
@@ -188,36 +168,11 @@ impl NativeRegistry {
         let pipeline = Arc::clone(&self.host.pipeline);
         let options = call_options(facts.as_deref(), cancel, &Watcher::new(None));
         env.spawn_future(async move {
-            let question = async {
-                let input = parsed_input(&input).unwrap_or_default();
-                pipeline.question(ToolCall { name, input }, options?).await
-            };
+            let call = TextCall { name, input };
+            let question = async { call.question(&pipeline, options?).await };
             let question = Box::pin(question).await;
             Ok(sealed(question.map(|it| json!({ "details": it }).to_string())))
         })
-    }
-}
-
-/// One call of a turn. Its input is a separate JSON text, so that an invalid input fails only this call.
-#[derive(Deserialize)]
-struct BatchCall {
-    id: String,
-    name: String,
-    #[serde(default)]
-    input: String,
-    /// The error that the facade found, if any.
-    #[serde(default)]
-    problem: Option<String>,
-}
-
-impl BatchCall {
-    fn read(self) -> TurnCall {
-        let Self { id, name, input, problem } = self;
-        let call = match problem {
-            Some(problem) => Err(ToolError::new(ErrorKind::Validation, problem)),
-            None => parsed_input(&input).map(|input| ToolCall { name, input }),
-        };
-        (Some(id), call)
     }
 }
 

@@ -31,6 +31,7 @@ mod registry_state;
 mod sandbox_options;
 mod search_options;
 mod store_options;
+mod text_call;
 mod tool_info;
 mod web_options;
 
@@ -46,4 +47,5 @@ pub use options::HostOptions;
 pub use plugin_validation::{validate_plugin_file, validate_plugin_tool};
 pub use policy_setup::stand_alone_engine;
 pub use registry_events::within_bounds;
+pub use text_call::{TextCall, TextTurnCall};
 pub use tool_info::RegisteredToolInfo;

@@ -129,11 +129,11 @@ impl ServedTools {
             ..CallOptions::default()
         };
         let tools = self.pipeline.registry.snapshot();
-        let spec = tools.find_called(&request.name).map(|it| it.tool.spec());
+        let name = request.name.into_owned();
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let call = ToolCall { name: request.name.into_owned(), input };
+        let call = ToolCall { name: name.clone(), input };
         let output = self.pipeline.call_arrived(arrival, call, options).await;
-        result(self.structured_content.sent(output, spec))
+        result(self.structured_content.sent(output, &tools, &name))
     }
 
     fn definitions<'a>(&self, tools: &'a Snapshot) -> Definitions<'a> {

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_base::{DataScope, ToolSpec};
-use toolwright_core::{AnswerData, ToolOutput};
+use toolwright_core::{AnswerData, Snapshot, ToolOutput};
 
 /// Whether results have structured data in addition to their text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,12 +49,12 @@ impl StructuredContent {
         ]))
     }
 
-    /// The result in the form that is sent. Data of a tool that declares no output are sent unchanged.
-    /// If the text contains news that the data lack, the data are left out, because a client that shows
-    /// a model only the data would lose it.
+    /// The result of a call of the named tool, in the form that is sent. Data of a tool that declares
+    /// no output are sent unchanged. If the text contains news that the data lack, the data are left
+    /// out, because a client that shows a model only the data would lose it.
     #[must_use]
-    pub fn sent(self, mut output: ToolOutput, spec: Option<&ToolSpec>) -> ToolOutput {
-        let declared = spec.and_then(|it| it.output.as_ref());
+    pub fn sent(self, mut output: ToolOutput, tools: &Snapshot, name: &str) -> ToolOutput {
+        let declared = tools.find_called(name).and_then(|it| it.tool.spec().output.as_ref());
         output.structured = match (self, declared, output.structured.take()) {
             (Self::LeftOut, _, _) => None,
             (Self::Sent, None, data) => data.filter(|_| !output.has_news_in_text),
