@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
+use bytes::Bytes;
 use napi::{
     Env,
     bindgen_prelude::{PromiseRaw, Result, Uint8Array},
