@@ -1,25 +1,18 @@
-//! The N-API surface of toolwright, the tool layer of an agent. It converts and forwards; it decides
-//! nothing.
+//! The N-API surface of toolwright, the tool layer of an agent: the classes and functions that the
+//! JavaScript facade (`lib/`) loads from the addon.
 //!
-//! One call, from top to bottom. Each step is a crate in `crates/`:
+//! It must not know a tool, a rule of policy or the wording of an error: it converts and forwards.
+//! Everything it calls is in a crate of `crates/`, mostly in `toolwright_host` and
+//! `toolwright_pipeline`. ARCHITECTURE.md follows a call through them.
 //!
-//! 1. [`calls`] receives it from JavaScript: a name and raw JSON. An MCP client enters through
-//!    `toolwright_mcp`, and a REST client through `toolwright_http`. All of them use the registry that
-//!    `toolwright_host` has set up as the host wants it.
-//! 2. `toolwright_pipeline` finds the tool and takes the call through all stages.
-//! 3. `toolwright_core` is the contract of tools. `prepare` turns raw JSON into a call that could run:
-//!    validated, coerced, every path resolved, everything it will touch declared.
-//! 4. `toolwright_policy` judges the declared accesses: allow, ask or deny.
-//! 5. Hooks may block the call, or rewrite its input, which returns to step 3.
-//! 6. If policy says so, a person is asked. Only a permitted call becomes a value that can be executed.
-//! 7. The call runs within its time limit, cancellable, behind a panic fence. The tool itself is one
-//!    file in `toolwright_tools`, a thin layer over an engine: `toolwright_files`,
-//!    `toolwright_search`, `toolwright_process`, `toolwright_web`.
-//! 8. Hooks see the result, which is bounded and returned as one `ToolOutput`.
+//! The invariant: values and errors cross as JSON text, and no panic crosses. Text is several times
+//! cheaper than building JavaScript objects one property at a time, and the facade parses it only when
+//! a value is needed. An error crosses as data too (see [`envelope`]), so that the facade can throw one
+//! error class with a stable type.
 //!
-//! Values cross as JSON text, which is several times cheaper than building JavaScript objects one
-//! property at a time. The facade (`lib/`) parses the text when a value is needed. Errors cross as
-//! data too (see [`envelope`]), so that the facade can throw one error class with a stable type.
+//! Start at [`calls`], which receives a call, then [`wire`], which returns its answer, and
+//! [`registry`], which holds the registry. [`host_calls`] is the way back, from Rust to the host's
+//! functions.
 
 #![allow(
     clippy::too_many_arguments,
