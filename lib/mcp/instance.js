@@ -119,7 +119,7 @@ class Client {
   constructor(instance, transport, openLine) {
     this.#instance = instance;
     this.#transport = transport;
-    this.#line = openLine(weakly(this, Client.#receive));
+    this.#line = openLine(weakly(this, Client.#deliver));
   }
 
   /** Starts to receive messages. If the transport fails to start, the line is closed again. */
@@ -152,7 +152,7 @@ class Client {
    * @param {Client} client
    * @param {string} json
    */
-  static #receive = (client, json) => client.#send(JSON.parse(json));
+  static #deliver = (client, json) => client.#send(JSON.parse(json));
 
   /** @param {McpMessage} message */
   async #send(message) {
