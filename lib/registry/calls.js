@@ -17,7 +17,7 @@
 const { AnswerView } = require("../native/addon.js");
 const { checkSignal, withHandle, withSignal } = require("../native/abort.js");
 const { optionalText } = require("../boundary/guards.js");
-const { unwrap } = require("../boundary/errors.js");
+const { ToolError, shown, unwrap } = require("../boundary/errors.js");
 const { failureOf } = require("../host/answer.js");
 const { isDeclarative } = require("../host/read-tool.js");
 const { ToolInvocation } = require("./invocation.js");
@@ -148,6 +148,13 @@ class RegistryCalls {
    * @returns {Promise<UndoneChange[]>}
    */
   async undo(toolUseId, sessionId) {
+    if (typeof toolUseId !== "string") {
+      throw new ToolError(
+        "InvalidOptions",
+        `undo() takes the toolUseId of a call, got ${shown(toolUseId)}`,
+      );
+    }
+    factsOf({ sessionId });
     return this.#running.during(async () => unwrap(await this.#native.undo(toolUseId, sessionId)));
   }
 

@@ -1,30 +1,20 @@
 "use strict";
 
 /**
- * @import { NativeRegistry } from "../../native/binding"
  * @import { MessageBus as DeclaredMessageBus } from "../types/confirmations"
- * @import { HttpFetchOptions, HttpServeOptions, RegistryServer } from "../types/http"
- * @import { IndexStatus } from "../types/indexing"
- * @import { DeclarativeTool, ToolInvocation } from "../types/invocations"
- * @import { McpSdkServerConfig } from "../types/mcp-host"
- * @import { McpServerConfig, McpServerStatus } from "../types/mcp-servers"
- * @import { CallOptions, ToolRegistryOptions, TurnOptions } from "../types/options"
- * @import { ExplainedCall, PermissionMode, PolicyConfig, PolicyLint } from "../types/policy"
- * @import { AnthropicDefinition, DefinitionFormat, Definitions, McpDefinition, TurnBlock, TurnResults } from "../types/provider-formats"
- * @import { ToolRegistrationError, ToolRegistrationResult, ToolRegistry as DeclaredToolRegistry, UndoneChange } from "../types/registry"
+ * @import { ToolInvocation } from "../types/invocations"
+ * @import { CallOptions, ToolRegistryOptions } from "../types/options"
+ * @import { PermissionMode, PolicyConfig } from "../types/policy"
+ * @import { DefinitionFormat, Definitions } from "../types/provider-formats"
+ * @import { ToolRegistrationError, ToolRegistry as DeclaredToolRegistry } from "../types/registry"
  * @import { CallResult } from "../types/results"
- * @import { Grant, RegistryConfig, StateEvents as StateEventTypes, TodoItem } from "../types/state"
- * @import { TaskEventIterator, TaskEventOptions, TaskInfo } from "../types/tasks"
- * @import { TeamMessageIterator } from "../types/teams"
- * @import { AnyTool, HostTool, McpToolConfig, RegisteredTool, RegisteredToolInfo } from "../types/tools"
- * @import { HostFunction } from "../host/functions.js"
- * @import { OwnInvocations } from "../host/own-invocation.js"
- * @import { ToolSpec } from "../host/read-tool.js"
- * @typedef {{ sessionId?: string | undefined }} SessionOptions
+ * @import { RegistryConfig } from "../types/state"
+ * @import { TaskEventOptions } from "../types/tasks"
+ * @import { AnyTool } from "../types/tools"
+ * @typedef {DeclaredToolRegistry} Declared the types of methods. Those with overloads and those that return `this` repeat theirs, because `@type` cannot name these.
  */
 
 const native = require("../native/addon.js");
-const { version } = require("../../package.json");
 const {
   ASYNC_DISPOSE,
   checkedToolName,
@@ -34,33 +24,25 @@ const {
   optionalText,
   optionsOf,
 } = require("../boundary/guards.js");
-const { ToolError, asToolError, shown, unwrap } = require("../boundary/errors.js");
+const { asToolError, unwrap } = require("../boundary/errors.js");
 const { HostFunctions } = require("../host/functions.js");
-const { readHostTool, readMcpTool } = require("../host/read-tool.js");
-const { readHandlers } = require("../host/handlers.js");
-const { readHooks } = require("../host/hooks.js");
 const { HttpEndpoints } = require("../http/endpoints.js");
-const { encodeInput } = require("../boundary/json.js");
 const { WorkUnderWay } = require("../native/lifetime.js");
-const { endInstance } = require("../mcp/instance.js");
-const { McpInstances } = require("../mcp/instances.js");
+const { ServedMcp } = require("../mcp/served.js");
 const { McpServers } = require("../mcp/servers.js");
-const { serveStdio } = require("../mcp/stdio.js");
-const { MessageBus, isBus, joinBus, leaveBus } = require("./message-bus.js");
-const { encodePolicy } = require("./policy-engine.js");
 const { RegistryCalls } = require("./calls.js");
-const { encodeOptions, encodeSpec, factsOf } = require("./encoding.js");
+const { factsOf } = require("./encoding.js");
+const { RegistryEvents } = require("./events.js");
+const { leaveBus } = require("./message-bus.js");
+const { openRegistry } = require("./open.js");
+const { RegistryPolicy } = require("./policy.js");
+const { RegisteredTools } = require("./registered-tools.js");
 const { RegistryState } = require("./state.js");
-const { STATE_EVENTS } = require("./state-events.js");
-const { readStore } = require("../stores/option.js");
-const { TaskEvents } = require("./task-events.js");
 const { TeamMessages } = require("./team-messages.js");
+const { toolObject } = require("./tool-object.js");
 const { ToolObjects } = require("./tool-objects.js");
 
 const { AnswerView } = native;
-
-/** Registries of the same workspace share an index. */
-const indexPool = new native.NativeIndexPool();
 
 /** @type {(value: unknown) => boolean} */
 let isRegistry;
@@ -72,34 +54,19 @@ let isRegistry;
  * @implements {DeclaredToolRegistry}
  */
 class ToolRegistry {
-  /** @type {NativeRegistry} */
   #native;
-  /** @type {string} */
-  #serverName;
-  /** @type {string} */
-  #version;
-  /**
-   * Also kept here, because the public field can be overwritten.
-   *
-   * @type {MessageBus}
-   */
+  /** Also kept here, because the public field can be overwritten. */
   #bus;
   #functions = new HostFunctions();
-  /** @type {ToolObjects} */
   #objects;
-  /** @type {RegistryCalls} */
+  #tools;
   #calls;
-  /** @type {McpInstances} */
-  #instances;
-  /** @type {McpServers} */
+  #policy;
+  #servedMcp;
   #mcpServers;
-  /** @type {TaskEvents} */
-  #taskEvents;
-  /** @type {RegistryState} */
   #state;
-  /** @type {TeamMessages} */
+  #events;
   #teamMessages;
-  /** @type {HttpEndpoints} */
   #http;
   /** @type {Promise<void> | undefined} */
   #closing;
@@ -111,43 +78,44 @@ class ToolRegistry {
   /** @param {ToolRegistryOptions} options */
   constructor(options = {}) {
     try {
-      const { messageBus, settings } = readOptions(options, this.#functions, this);
-      this.#serverName = settings.serverName;
-      this.#version = settings.version;
-      this.#native = openNative(encodeOptions(settings), this.#functions.listener(), messageBus);
-      this.#bus = messageBus;
-      /** @type {DeclaredMessageBus} */
-      this.messageBus = messageBus;
-      this.#functions.answerTo(this.#native);
-      this.#objects = new ToolObjects(this.#native, (name, id) => {
+      const functions = this.#functions;
+      const { native: opened, bus, settings } = openRegistry(options, functions, this);
+      const objects = new ToolObjects(opened, (name, registration) => {
         const info = this.getToolInfo(name);
-        return info && this.#sdkTool(info, id);
+        return info && toolObject(info, { calls, bus, registration });
       });
-      this.#calls = new RegistryCalls(this, {
-        native: this.#native,
-        objects: this.#objects,
-        bus: messageBus,
+      const calls = new RegistryCalls(this, { native: opened, objects, bus });
+      this.#native = opened;
+      this.#bus = bus;
+      /** @type {DeclaredMessageBus} */
+      this.messageBus = bus;
+      this.#objects = objects;
+      this.#calls = calls;
+      this.#tools = new RegisteredTools({ native: opened, functions, objects, bus });
+      this.#policy = new RegistryPolicy(opened);
+      this.#servedMcp = new ServedMcp(this, {
+        native: opened,
+        name: settings.serverName,
+        version: settings.version,
+        toolObject: (info, session) => toolObject(info, { calls, bus, session }),
       });
-      this.#mcpServers = new McpServers(this, this.#native, this.#objects);
-      this.#taskEvents = new TaskEvents(this.#native);
-      this.#state = new RegistryState(this, this.#native);
+      this.#mcpServers = new McpServers(this, opened, objects);
+      this.#state = new RegistryState(this, opened);
       /** @type {RegistryConfig} */
       this.config = this.#state.config;
+      this.#events = new RegistryEvents(opened, this.#state.events);
       // The warning that a grant could not be stored is an event too.
       if (settings.rememberGrants === "project" || settings.rememberGrants === "user") {
         this.#state.events.listen();
       }
-      this.#teamMessages = new TeamMessages(this.#native);
-      this.#http = new HttpEndpoints(this, this.#native);
-      this.#instances = new McpInstances(
-        (sessionId) => (send) => this.#native.openMcpLine(send, sessionId),
-      );
+      this.#teamMessages = new TeamMessages(opened);
+      this.#http = new HttpEndpoints(this, opened);
     } catch (error) {
       throw misuseOf(asToolError(error), "new ToolRegistry");
     }
   }
 
-  /** @returns {Promise<ToolRegistrationResult>} */
+  /** @type {Declared["initialize"]} */
   async initialize() {
     this.#native.beginIndexing();
     await this.#state.loadGrants();
@@ -156,19 +124,13 @@ class ToolRegistry {
       this.#mcpServers.connectConfigured(),
     ]);
     // Asked for afterwards, because a rule may name a plugin tool.
-    /** @type {PolicyLint[]} */
-    const unknown = JSON.parse(this.#native.unknownTools());
-    const rules = unknown.map(({ rule, message }) => ({
-      source: `${rule.place} of the policy (${rule.layer})`,
-      toolName: rule.text,
-      message,
-    }));
+    const rules = this.#policy.unknownTools();
     const errors = [...plugins.errors, ...servers, ...rules];
     const success = plugins.success && servers.length === 0;
     return { success, toolCount: this.getToolCount(), errors };
   }
 
-  /** @returns {Promise<ToolRegistrationResult>} */
+  /** @type {Declared["reloadPlugins"]} */
   async reloadPlugins() {
     return new WorkUnderWay(this).during(async () => {
       /** @type {ToolRegistrationError[]} */
@@ -178,21 +140,14 @@ class ToolRegistry {
     });
   }
 
-  /**
-   * @template TInput
-   * @param {HostTool<TInput> | DeclarativeTool<TInput>} object
-   */
+  /** @type {Declared["register"]} */
   register(object) {
-    const { spec, handler, invocations } = readHostTool(object, this.#bus);
-    this.#add(spec, handler, { object, invocations });
+    this.#tools.add(object);
   }
 
-  /** @param {string} name */
+  /** @type {Declared["unregister"]} */
   unregister(name) {
-    const removed = this.#native.unregister(checkedToolName(name)) ?? undefined;
-    if (removed === undefined) return false;
-    this.#objects.remove([removed]);
-    return true;
+    return this.#tools.remove(name);
   }
 
   /**
@@ -205,7 +160,7 @@ class ToolRegistry {
     return /** @type {T | undefined} */ (object);
   }
 
-  /** @returns {AnyTool[]} */
+  /** @type {Declared["list"]} */
   list() {
     return this.names().flatMap((name) => this.#objects.get(name) ?? []);
   }
@@ -214,7 +169,7 @@ class ToolRegistry {
     return this.#native.names();
   }
 
-  /** @param {string} name */
+  /** @type {Declared["hasTool"]} */
   hasTool(name) {
     return (this.#native.lookup(checkedToolName(name)) ?? undefined) !== undefined;
   }
@@ -223,15 +178,12 @@ class ToolRegistry {
     return this.#native.count();
   }
 
-  /** @returns {RegisteredToolInfo[]} */
+  /** @type {Declared["listTools"]} */
   listTools() {
     return JSON.parse(this.#native.infos());
   }
 
-  /**
-   * @param {string} name
-   * @returns {RegisteredToolInfo | undefined}
-   */
+  /** @type {Declared["getToolInfo"]} */
   getToolInfo(name) {
     const json = this.#native.info(checkedToolName(name)) ?? undefined;
     return json === undefined ? undefined : JSON.parse(json);
@@ -258,16 +210,12 @@ class ToolRegistry {
     return unwrap(this.#native.definitions(name, strict === true));
   }
 
-  /**
-   * @param {string} name
-   * @param {SessionOptions} options
-   */
+  /** @type {Declared["isAllowed"]} */
   isAllowed(name, { sessionId } = {}) {
-    factsOf({ sessionId });
-    return this.#native.isAllowed(checkedToolName(name), sessionId);
+    return this.#policy.isAllowed(name, sessionId);
   }
 
-  /** @param {string} name */
+  /** @type {Declared["isDisabled"]} */
   isDisabled(name) {
     return this.#native.isDisabled(checkedToolName(name));
   }
@@ -277,8 +225,7 @@ class ToolRegistry {
    * @returns {this}
    */
   disable(...names) {
-    unwrap(this.#native.disable(names.flat().map(checkedToolName)));
-    this.#objects.forgetOutdated();
+    this.#tools.disable(names);
     return this;
   }
 
@@ -287,8 +234,7 @@ class ToolRegistry {
    * @returns {this}
    */
   enable(...names) {
-    unwrap(this.#native.enable(names.flat().map(checkedToolName)));
-    this.#objects.forgetOutdated();
+    this.#tools.enable(names);
     return this;
   }
 
@@ -297,20 +243,14 @@ class ToolRegistry {
    * @returns {this}
    */
   withAllowed(...names) {
-    unwrap(this.#native.allow(names.flat().map(checkedToolName)));
+    this.#policy.allow(names);
     return this;
   }
 
-  /**
-   * @param {string} name
-   * @param {unknown} [input]
-   * @param {SessionOptions} [options]
-   * @returns {ExplainedCall}
-   */
+  /** @type {Declared["explain"]} */
   explain(name, input, options) {
     const { sessionId } = optionsOf(options, "explain");
-    factsOf({ sessionId });
-    return unwrap(this.#native.explain(checkedToolName(name), encodeInput(input ?? {}), sessionId));
+    return this.#policy.explain(name, input, sessionId);
   }
 
   /**
@@ -318,46 +258,31 @@ class ToolRegistry {
    * @returns {this}
    */
   setPolicy(policy) {
-    unwrap(this.#native.setPolicy(encodePolicy(policy)));
+    this.#policy.set(policy);
     return this;
   }
 
   /** @returns {this} */
   reloadPolicy() {
-    unwrap(this.#native.reloadPolicy());
+    this.#policy.reload();
     return this;
   }
 
   /**
    * @param {PermissionMode | null} mode
-   * @param {SessionOptions} [options]
+   * @param {{ sessionId?: string | undefined }} [options]
    * @returns {this}
    */
   setPermissionMode(mode, options) {
     const { sessionId } = optionsOf(options, "setPermissionMode");
-    factsOf({ sessionId });
-    // `null` removes the mode of a session, which then follows the registry again.
-    const isMode = typeof mode === "string";
-    if (isMode && sessionId === undefined) unwrap(this.#native.setPermissionMode(mode));
-    else if (sessionId !== undefined && (isMode || mode === null)) {
-      unwrap(this.#native.setSessionMode(sessionId, mode ?? undefined));
-    } else {
-      throw new ToolError(
-        "InvalidOptions",
-        `a permission mode must be a string, got ${shown(mode)}`,
-      );
-    }
+    this.#policy.setMode(mode, sessionId);
     return this;
   }
 
-  /**
-   * @param {SessionOptions} [options]
-   * @returns {PermissionMode}
-   */
+  /** @type {Declared["getPermissionMode"]} */
   getPermissionMode(options) {
     const { sessionId } = optionsOf(options, "getPermissionMode");
-    factsOf({ sessionId });
-    return /** @type {PermissionMode} */ (this.#native.permissionMode(sessionId));
+    return this.#policy.mode(sessionId);
   }
 
   /**
@@ -367,55 +292,34 @@ class ToolRegistry {
    */
   limitTools(names, options) {
     const { sessionId } = optionsOf(options, "limitTools");
-    if (typeof sessionId !== "string") {
-      throw new ToolError(
-        "InvalidOptions",
-        `limitTools() takes the \`sessionId\` of a session, got ${shown(sessionId)}`,
-      );
-    }
-    unwrap(this.#native.limitTools(sessionId, [names].flat().map(checkedToolName)));
+    this.#policy.limitTools(sessionId, names);
     return this;
   }
 
-  /** @returns {PolicyLint[]} */
   lintPolicy() {
-    return JSON.parse(this.#native.lintPolicy());
+    return this.#policy.lint();
   }
 
-  /**
-   * @template TInput
-   * @param {McpToolConfig<TInput>} tool
-   */
+  /** @type {Declared["registerMcpTool"]} */
   registerMcpTool(tool) {
-    const { spec, handler } = readMcpTool(tool, this.#bus);
-    return this.#add(spec, handler);
+    return this.#tools.addMcp(tool);
   }
 
-  /** @param {string} prefix */
+  /** @type {Declared["unregisterMcpTools"]} */
   unregisterMcpTools(prefix) {
-    const removed = this.#native.unregisterMcpTools(checkedToolName(prefix));
-    this.#objects.remove(removed);
-    return removed.length;
+    return this.#tools.removeMcp(prefix);
   }
 
-  /**
-   * @param {string} name
-   * @param {McpServerConfig} config
-   * @returns {Promise<McpServerStatus>}
-   */
+  /** @type {Declared["connectMcpServer"]} */
   async connectMcpServer(name, config) {
     return this.#mcpServers.connect(name, config);
   }
 
-  /**
-   * @param {string} name
-   * @returns {Promise<boolean>}
-   */
+  /** @type {Declared["disconnectMcpServer"]} */
   async disconnectMcpServer(name) {
     return this.#mcpServers.disconnect(name);
   }
 
-  /** @returns {McpServerStatus[]} */
   mcpServerStatus() {
     return this.#mcpServers.status();
   }
@@ -445,66 +349,38 @@ class ToolRegistry {
     return this.#calls.call(checkedToolName(name), input, AnswerView.Result, given);
   }
 
-  /**
-   * @param {string} toolUseId
-   * @param {SessionOptions} [options]
-   * @returns {Promise<UndoneChange[]>}
-   */
+  /** @type {Declared["undo"]} */
   async undo(toolUseId, options) {
     const { sessionId } = optionsOf(options, "undo");
-    if (typeof toolUseId !== "string") {
-      throw new ToolError(
-        "InvalidOptions",
-        `undo() takes the toolUseId of a call, got ${shown(toolUseId)}`,
-      );
-    }
-    factsOf({ sessionId });
     return this.#calls.undo(toolUseId, sessionId);
   }
 
-  /**
-   * @template {keyof TurnResults} [Format="anthropic"]
-   * @param {readonly TurnBlock[] | null | undefined} blocks
-   * @param {TurnOptions<Format>} [options]
-   * @returns {Promise<TurnResults[Format]>}
-   */
+  /** @type {Declared["executeTools"]} */
   async executeTools(blocks, options) {
     return this.#calls.turn(blocks, optionsOf(options, "executeTools"));
   }
 
-  /**
-   * @param {SessionOptions} [options]
-   * @returns {McpSdkServerConfig}
-   */
+  /** @type {Declared["toMcpServerConfig"]} */
   toMcpServerConfig(options) {
     const { sessionId } = optionsOf(options, "toMcpServerConfig");
     factsOf({ sessionId });
-    const instance = this.#instances.of(sessionId);
-    if (this.#closing) void endInstance(instance);
-    const tools = this.listTools()
-      .filter(({ name, disabled }) => !disabled && this.#native.offers(name, sessionId))
-      .map((info) => this.#sdkTool(info, undefined, sessionId));
-    return { type: "sdk", name: this.#serverName, version: this.#version, tools, instance };
+    return this.#servedMcp.config(sessionId);
   }
 
   async serveStdio() {
-    if (this.#closing)
-      throw new ToolError("RegistryClosed", "the registry is closed; create a new one");
-    await serveStdio(this, this.#native);
+    await this.#servedMcp.stdio();
   }
 
   getAllowedToolNames() {
-    // Agent hosts replace the characters that some providers do not allow in a tool's name.
-    const server = this.#serverName.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
-    return this.definitions("mcp").map(({ name }) => `mcp__${server}__${name}`);
+    return this.#servedMcp.toolNames();
   }
 
-  /** @returns {IndexStatus[]} */
+  /** @type {Declared["indexStatus"]} */
   indexStatus() {
     return JSON.parse(this.#native.indexStatus());
   }
 
-  /** @returns {TaskInfo[]} */
+  /** @type {Declared["tasks"]} */
   tasks() {
     return JSON.parse(this.#native.tasks());
   }
@@ -516,8 +392,7 @@ class ToolRegistry {
    * @returns {this}
    */
   on(name, listener, options) {
-    if (name === "task") this.#taskEvents.add(listener, options);
-    else this.#state.events.add(checkedEvent(name), listener);
+    this.#events.add(name, listener, options);
     return this;
   }
 
@@ -527,70 +402,48 @@ class ToolRegistry {
    * @returns {this}
    */
   off(name, listener) {
-    if (name === "task") this.#taskEvents.remove(listener);
-    else this.#state.events.remove(checkedEvent(name), listener);
+    this.#events.remove(name, listener);
     return this;
   }
 
-  /**
-   * @param {SessionOptions} [options]
-   * @returns {Promise<TodoItem[]>}
-   */
+  /** @type {Declared["todos"]} */
   async todos(options) {
     const { sessionId } = optionsOf(options, "todos");
     factsOf({ sessionId });
     return this.#state.todos(sessionId);
   }
 
-  /** @returns {Promise<Grant[]>} */
   async grants() {
     return this.#state.grants();
   }
 
-  /**
-   * @param {string} rule
-   * @returns {Promise<boolean>}
-   */
+  /** @type {Declared["forgetGrant"]} */
   async forgetGrant(rule) {
     return this.#state.forgetGrant(rule);
   }
 
-  /**
-   * @param {TaskEventOptions} [options]
-   * @returns {TaskEventIterator}
-   */
+  /** @type {Declared["taskEvents"]} */
   taskEvents(options) {
-    return this.#taskEvents.iterate(options);
+    return this.#events.iterateTasks(options);
   }
 
-  /**
-   * @param {SessionOptions & { signal?: AbortSignal | undefined }} [options]
-   * @returns {TeamMessageIterator}
-   */
+  /** @type {Declared["teamMessages"]} */
   teamMessages(options) {
     const { sessionId, signal } = optionsOf(options, "teamMessages");
     factsOf({ sessionId });
     return this.#teamMessages.iterate(sessionId, signal);
   }
 
-  /**
-   * @param {Request} request
-   * @param {HttpFetchOptions} [options]
-   * @returns {Promise<Response>}
-   */
+  /** @type {Declared["fetch"]} */
   async fetch(request, options) {
     return this.#http.fetch(request, optionsOf(options, "fetch"));
   }
 
-  /**
-   * @param {HttpServeOptions} [options]
-   * @returns {Promise<RegistryServer>}
-   */
+  /** @type {Declared["serve"]} */
   async serve(options) {
     return this.#http.serve(optionsOf(options, "serve"));
   }
 
-  /** @returns {Promise<void>} */
   async close() {
     this.#closing ??= new WorkUnderWay(this).during(() => this.#close());
     await this.#closing;
@@ -604,8 +457,7 @@ class ToolRegistry {
   /** Ends everything and drops every callback that the addon holds. */
   async #close() {
     this.#calls.close();
-    // Not awaited: a transport may take long to close, or never do it.
-    this.#instances.end();
+    this.#servedMcp.close();
     await Promise.all([this.#http.close(), this.#native.close()]);
     // A closed addon ends every call at once, also a call that waits for a person or a hook.
     await this.#calls.over();
@@ -613,143 +465,14 @@ class ToolRegistry {
     await new Promise(setImmediate);
     this.#native.release();
     this.#functions.close();
-    this.#taskEvents.close();
-    this.#state.close();
+    this.#events.close();
     leaveBus(this.#bus);
-  }
-
-  /**
-   * @param {ToolSpec} spec
-   * @param {HostFunction} handler
-   * @param {{ object?: AnyTool, invocations?: OwnInvocations | undefined }} [own] what a host's own tool has besides
-   */
-  #add(spec, handler, { object, invocations } = {}) {
-    const specJson = encodeSpec(spec);
-    const number = this.#functions.addHandler(handler, invocations);
-    /** @type {{ id: number, name: string }} */
-    const { id, name } = unwrap(this.#native.register(specJson, number));
-    this.#objects.replace(name, id, object);
-    return name;
-  }
-
-  /**
-   * The given bus, if it is one and not the registry's own. Anything else counts as not given.
-   *
-   * @param {unknown} bus
-   */
-  #otherBus(bus) {
-    return isBus(bus) && bus !== this.#bus ? bus : undefined;
-  }
-
-  /**
-   * A registered tool as an object for hosts. Its handler calls the tool through the registry. With a session,
-   * all calls belong to it, also if the caller names another one.
-   *
-   * @param {RegisteredToolInfo} info
-   * @param {number} [registration]
-   * @param {string} [session]
-   * @returns {RegisteredTool}
-   */
-  #sdkTool({ name, title, description, inputSchema, annotations, source }, registration, session) {
-    return {
-      name,
-      displayName: title,
-      description,
-      inputSchema,
-      annotations,
-      source,
-      schema: { name, description, parameters: inputSchema },
-      handler: guarded(
-        async (
-          /** @type {unknown} */ args,
-          /** @type {Pick<CallOptions, "toolUseId" | "sessionId" | "signal"> | undefined} */ context,
-        ) => {
-          const { toolUseId, sessionId, signal } = optionsOf(context, `${name}.handler`);
-          const given = { toolUseId, sessionId: session ?? sessionId, signal, registration };
-          return this.#calls.call(name, args, AnswerView.Handler, given);
-        },
-        `${name}.handler`,
-      ),
-      createInvocation: guarded(
-        (/** @type {unknown} */ params, /** @type {unknown} */ messageBus) =>
-          this.#calls.invocation(
-            name,
-            params,
-            { registration, sessionId: session },
-            this.#otherBus(messageBus),
-          ),
-        `${name}.createInvocation`,
-      ),
-    };
   }
 }
 
 guardClass(ToolRegistry, isRegistry);
 // The guarded `close`, which throws ToolErrors only.
 ToolRegistry.prototype[ASYNC_DISPOSE] = ToolRegistry.prototype.close;
-
-/**
- * Checks the options, and completes them for the addon, which knows functions by their number.
- *
- * @param {ToolRegistryOptions} options
- * @param {HostFunctions} functions
- * @param {DeclaredToolRegistry} registry
- */
-function readOptions(options, functions, registry) {
-  if (options === null || typeof options !== "object") {
-    throw new ToolError("InvalidOptions", `options must be an object, got ${shown(options)}`);
-  }
-  const { handlers, hooks, messageBus = new MessageBus(), store, ...plain } = options;
-  if (!isBus(messageBus)) {
-    throw new ToolError(
-      "InvalidOptions",
-      `\`messageBus\` must be a MessageBus, got ${shown(messageBus)}`,
-    );
-  }
-  const settings = {
-    ...plain,
-    // For the addon, an empty path means that no file is read.
-    ...(plain.userPolicyFile === false ? { userPolicyFile: "" } : {}),
-    ...(plain.pluginDir === false ? { pluginDir: "" } : {}),
-    handlers: readHandlers(handlers, functions, registry),
-    hooks: readHooks(hooks, functions),
-    storeKind: undefined,
-    ...readStore(store, functions),
-    toolsets: plain.toolsets ?? [],
-    projectPath: plain.projectPath ?? process.cwd(),
-    serverName: plain.serverName ?? "toolwright",
-    version: plain.version ?? version,
-    processEnv: { ...process.env },
-  };
-  return { messageBus, settings };
-}
-
-/**
- * @param {string} settings
- * @param {ReturnType<HostFunctions["listener"]>} listener
- * @param {MessageBus} bus
- */
-function openNative(settings, listener, bus) {
-  const nativeBus = joinBus(bus);
-  try {
-    return new native.NativeRegistry(settings, listener, nativeBus, indexPool);
-  } catch (error) {
-    leaveBus(bus);
-    throw error;
-  }
-}
-
-/**
- * Returns the name of an event of lasting state, or throws when there is no such event.
- *
- * @param {string} name
- */
-function checkedEvent(name) {
-  const event = STATE_EVENTS.find((it) => it === name);
-  if (event !== undefined) return event;
-  const known = ["task", ...STATE_EVENTS].map((it) => `\`"${it}"\``).join(", ");
-  throw new ToolError("InvalidOptions", `the events are ${known}, got ${shown(name)}`);
-}
 
 /**
  * A registry with the built-in tools of the chosen sets, by default those of Claude Code.

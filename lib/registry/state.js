@@ -73,10 +73,6 @@ class RegistryState {
     }
   }
 
-  close() {
-    this.events.close();
-  }
-
   /** @param {string} setting */
   async #getSetting(setting) {
     checkText(setting, "the name of a setting");
