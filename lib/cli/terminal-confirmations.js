@@ -30,7 +30,7 @@ function confirmOnTerminal(bus, lines, err) {
   bus.on("settled", ({ id, outcome }) => {
     waiting.get(id)?.abort();
     waiting.delete(id);
-    if (outcome === "timeout") err.line("\nNobody answered in time; the call is refused.");
+    if (outcome === "timeout") err.line("\nThere was no answer in time; the call is refused.");
   });
   bus.on("request", ({ id, details }) => {
     const settled = new AbortController();
