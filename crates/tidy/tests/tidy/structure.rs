@@ -5,7 +5,7 @@ use std::{
     fs,
 };
 
-use toolwright_tidy::{SourceFile, all_rust_files, project, rust_files};
+use toolwright_tidy::{SourceFile, all_rust_files, files_below, project, rust_files};
 
 /// The most lines of a crate, tests included.
 const MAX_CRATE_LINES: usize = 15_000;
@@ -25,6 +25,17 @@ fn no_crate_and_no_file_is_too_large() {
     }
     crates.retain(|_, lines| *lines > MAX_CRATE_LINES);
     assert!(crates.is_empty(), "these crates are too large: {crates:?}");
+}
+
+/// The folders of JavaScript that the package and its scripts consist of.
+const SCRIPT_FOLDERS: [&str; 3] = ["lib", "scripts", "bin"];
+
+#[test]
+fn no_file_of_javascript_is_too_large() {
+    for file in SCRIPT_FOLDERS.iter().flat_map(|it| files_below(it, &["js", "mjs"])) {
+        let lines = file.text.lines().count();
+        assert!(lines <= MAX_FILE_LINES, "{} has {lines} lines; split it by subject", file.path);
+    }
 }
 
 #[test]
