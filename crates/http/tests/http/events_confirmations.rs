@@ -198,7 +198,7 @@ async fn a_host_without_a_listener_does_not_end_a_request_that_a_client_can_answ
         tokio::task::yield_now().await;
     }
     let id = ids.lock().unwrap()[1].clone();
-    assert!(bed.bus.no_listener(&id), "nobody sees it now");
+    assert!(bed.bus.no_listener(&id), "no listener sees it now");
     assert_eq!(kind(&running.await.unwrap()), Some(ErrorKind::PolicyDenied));
 }
 

@@ -59,7 +59,7 @@ async fn every_operation_is_a_route() {
         }
         let asked = names
             .iter()
-            .fold(path.clone(), |it, name| it.replace(&format!("{{{name}}}"), "nobody"));
+            .fold(path.clone(), |it, name| it.replace(&format!("{{{name}}}"), "unknown"));
         let mut headers = bed.usual_headers();
         headers.push(("content-type", "application/json".to_owned()));
         if method == "GET"

@@ -106,7 +106,7 @@ fn templates_that_cannot_be_filled_safely_are_refused() {
         "https://{{a}}@h/",
         "https://h/#{{a}}",
         "https://h\\x/",
-        "https://h/{{nobody}}",
+        "https://h/{{missing}}",
         "https:///x",
         "https://h /x",
         "HTTPS//h",
