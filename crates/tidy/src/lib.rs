@@ -1,13 +1,17 @@
 //! Reads the project's own source files, for tests of rules that the compiler does not check: sizes, names,
 //! wording, and which files may open files.
 //!
-//! It must not know Rust's syntax: it looks at lines.
+//! It must not know Rust's syntax: it looks at lines, and [`Prose`] at where comments and strings begin and end.
 //!
 //! The invariant: every rule names the file and the line or text that breaks it.
 //!
 //! Start at `tests/tidy/main.rs`, where each file is one kind of rule.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by a panic")]
+
+mod prose;
+
+pub use prose::Prose;
 
 use std::{
     fs,
@@ -74,6 +78,11 @@ pub fn files_below(folder: &str, extensions: &[&str]) -> Vec<SourceFile> {
         text: fs::read_to_string(&path).unwrap(),
     };
     paths.into_iter().map(read).collect()
+}
+
+/// A file of the project.
+pub fn file_at(path: &str) -> SourceFile {
+    SourceFile { path: path.to_owned(), text: fs::read_to_string(project().join(path)).unwrap() }
 }
 
 fn find(folder: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {

@@ -72,7 +72,7 @@ fn a_type_name_means_one_thing() {
     assert!(places.is_empty(), "these names are used for several types: {places:#?}");
 }
 
-fn declared_types(file: &SourceFile) -> impl Iterator<Item = &str> {
+pub(crate) fn declared_types(file: &SourceFile) -> impl Iterator<Item = &str> {
     file.text.lines().filter_map(|line| {
         // The types of a trait's implementation are indented.
         let is_nested = line.starts_with(' ');

@@ -1,6 +1,9 @@
-//! Comments, documents and names of tests are in plain English: in the words that programmers use.
+//! Comments, documents, texts of the program, and names of functions, types and tests are in plain English: in
+//! the words that programmers use.
 
-use toolwright_tidy::{SourceFile, all_rust_files, files_below, project};
+use toolwright_tidy::{Prose, SourceFile, all_rust_files, file_at, files_below, rust_files};
+
+use crate::structure::declared_types;
 
 /// Words that made readers stop, and what to write instead.
 const UNPLAIN: [(&str, &str); 12] = [
@@ -18,7 +21,8 @@ const UNPLAIN: [(&str, &str); 12] = [
     ("word of", "a report, a message, news"),
 ];
 
-/// Words that names of functions and titles of tests must not have either. In a comment they can be right.
+/// Words that names of functions and types and titles of tests must not have either. In a comment they can be
+/// right.
 const UNPLAIN_IN_NAMES: [(&str, &str); 3] = [
     ("told", "reported, shown, named"),
     ("door", "entry point, transport, endpoint"),
@@ -26,30 +30,17 @@ const UNPLAIN_IN_NAMES: [(&str, &str); 3] = [
 ];
 
 /// Sentences in which a word is right.
-const REVIEWED: [(&str, &str); 5] = [
+const REVIEWED: [(&str, &str); 6] = [
     ("crates/search/src/index/tests/limits.rs", "the user `nobody`"),
     ("crates/supervisor/src/sandbox/namespaces.rs", "appear as `nobody`"),
     ("crates/policy/src/programs/handling.rs", "a word of an unknown program"),
+    ("scripts/server-programs.mjs", "nobody"),
     ("lib/cli/command-line.js", "the second word of commands"),
     ("__test__/properties/shell.test.ts", "one word of a shell"),
 ];
 
-/// The comments of a file, each as one line of lower-case text, so that a line break hides no phrase.
-fn comments(file: &SourceFile) -> Vec<String> {
-    let mut blocks = vec![String::new()];
-    for line in file.text.lines() {
-        let line = line.trim_start();
-        let words = ["//!", "///", "//", "* ", "/**"].iter().find_map(|it| line.strip_prefix(it));
-        match (words, blocks.last_mut()) {
-            (Some(words), Some(block)) => {
-                block.push(' ');
-                block.push_str(words.trim());
-            }
-            _ => blocks.push(String::new()),
-        }
-    }
-    blocks.retain(|it| !it.is_empty());
-    blocks.into_iter().map(|it| it.to_lowercase()).collect()
+fn lower_case(texts: Vec<String>) -> Vec<String> {
+    texts.into_iter().map(|it| it.to_lowercase()).collect()
 }
 
 /// The paragraphs of a document, without its samples of code.
@@ -129,15 +120,13 @@ fn has_bare_own(text: &str) -> bool {
 fn has_what_of(text: &str) -> bool {
     let is_mark = |it: char| !it.is_alphanumeric();
     let words: Vec<&str> = text.split_whitespace().map(|it| it.trim_matches(is_mark)).collect();
-    (0..words.len()).any(|at| {
-        matches!(
-            words.get(at..),
-            Some(
-                ["what", "is" | "are" | "was" | "were", "to", "be", _, "of", ..]
-                    | ["what", "is" | "are" | "was" | "were", _, "of", ..]
-            )
-        )
-    })
+    let is_of = |it: &[&str]| match it {
+        ["what", "is" | "are" | "was" | "were", rest @ ..] => {
+            matches!(rest, ["to", "be", _, "of", ..] | [_, "of", ..])
+        }
+        _ => false,
+    };
+    (0..words.len()).any(|at| words.get(at..).is_some_and(is_of))
 }
 
 /// The phrases of a text that are not plain, each with what to write instead.
@@ -196,34 +185,97 @@ fn phrases_are_recognized() {
     let text = "test('one', x); describe.each([f(1)])(\n  \"two\", x); it.skipIf(no)(`three`, x);";
     let file = SourceFile { path: String::new(), text: text.to_owned() };
     assert_eq!(titles(&file), ["one", "three", "two"]);
+    assert_eq!(words_of_name("ToolRegistry"), "tool registry");
+}
+
+/// The folders of JavaScript and TypeScript whose comments are checked.
+const SCRIPT_FOLDERS: [&str; 9] = [
+    "lib",
+    "scripts",
+    "bin",
+    "bench",
+    "conformance",
+    "e2e",
+    "examples",
+    "__test__",
+    "crates/http/page",
+];
+
+#[test]
+fn comments_are_plain() {
+    let mut found = Vec::new();
+    let mut files = all_rust_files();
+    files.extend(rust_files("fuzz"));
+    files.extend(["index.js", "index.mjs", "index.d.ts", "index.d.mts"].map(file_at));
+    let scripts = SCRIPT_FOLDERS.iter();
+    files.extend(scripts.flat_map(|it| files_below(it, &["js", "mjs", "cjs", "ts", "mts"])));
+    for file in &files {
+        check(file, lower_case(Prose::of(file).comments), &mut found);
+    }
+    let mut manifests = files_below("crates", &["toml"]);
+    manifests.extend(files_below("fuzz", &["toml"]));
+    manifests.extend(["Cargo.toml", "clippy.toml", "deny.toml", "rustfmt.toml"].map(file_at));
+    for file in &manifests {
+        check(file, lower_case(Prose::of_toml(file).comments), &mut found);
+    }
+    assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
 }
 
 #[test]
-fn comments_and_documents_are_plain() {
+fn documents_are_plain() {
     let mut found = Vec::new();
-    for file in all_rust_files() {
-        let texts = comments(&file);
-        check(&file, texts, &mut found);
-    }
-    let scripts =
-        ["lib", "scripts", "bin", "bench", "e2e", "examples", "__test__", "crates/http/page"];
-    for folder in scripts {
-        for file in files_below(folder, &["js", "mjs", "cjs", "ts", "mts"]) {
-            let texts = comments(&file);
-            check(&file, texts, &mut found);
-        }
-    }
-    let documents = ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG"].map(|it| {
-        let path = format!("{it}.md");
-        SourceFile { text: std::fs::read_to_string(project().join(&path)).unwrap(), path }
-    });
+    let documents =
+        ["README", "ARCHITECTURE", "CONTRIBUTING", "SECURITY", "CHANGELOG", "CODE_OF_CONDUCT"];
+    let documents = documents.map(|it| file_at(&format!("{it}.md")));
     let pages = ["docs", "bench", "examples", "conformance", "crates/tools/src/description"];
     let pages = pages.iter().flat_map(|it| files_below(it, &["md"]));
-    for file in pages.chain(documents) {
+    let page = file_at("crates/http/page/index.html");
+    for file in pages.chain(documents).chain([page]) {
         let texts = paragraphs(&file);
         check(&file, texts, &mut found);
     }
     assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
+}
+
+/// What people and models read while the program runs: its texts are string literals.
+#[test]
+fn literals_are_plain() {
+    let mut found = Vec::new();
+    let mut files = all_rust_files();
+    // The tests of wording name the words.
+    files.retain(|it| it.crate_name() != "tidy");
+    let scripts = ["lib", "bin", "scripts", "crates/http/page"];
+    files.extend(scripts.iter().flat_map(|it| files_below(it, &["js", "mjs"])));
+    let mut count = 0;
+    for file in &files {
+        let literals = Prose::of(file).literals;
+        count += literals.len();
+        check(file, lower_case(literals), &mut found);
+    }
+    assert!(count > 5_000, "only {count} literals were found");
+    assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
+}
+
+#[test]
+fn names_of_types_are_plain() {
+    let mut found = Vec::new();
+    for file in all_rust_files() {
+        let names = declared_types(&file).map(words_of_name).collect();
+        check_names(&file, names, &mut found);
+    }
+    assert!(found.is_empty(), "say these plainly:\n{}", found.join("\n"));
+}
+
+/// The words of a name like `ToolRegistry`, in lower case.
+fn words_of_name(name: &str) -> String {
+    let mut words = String::new();
+    for it in name.chars() {
+        if it.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(it.to_lowercase());
+    }
+    words
 }
 
 #[test]
