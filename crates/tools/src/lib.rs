@@ -8,9 +8,9 @@
 //!
 //! Start at [`ToolSet`], then read one tool, such as `classic/read_file.rs`.
 
-mod builtin_specs;
 mod agent_answer;
 mod agent_run;
+mod builtin_specs;
 mod classic;
 mod claude;
 mod command_answer;
@@ -44,9 +44,9 @@ use toolwright_core::{DynTool, Tool, Typed, Words, known_tool};
 
 use set_names::SetNames;
 
+pub use builtin_specs::builtin_specs;
 pub use commands::{FixedCommand, run_fixed};
 pub use failures::FailedState;
-pub use builtin_specs::builtin_specs;
 
 /// An entry in the table of a set.
 struct BuiltinTool {
