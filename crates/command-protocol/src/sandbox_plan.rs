@@ -118,6 +118,8 @@ pub struct SandboxPlan {
     pub opened: Vec<PathBuf>,
     /// Which hosts it can reach.
     pub network: CommandNetwork,
+    /// True if `/dev/shm` is empty at its start, and removed with it.
+    pub has_own_memory: bool,
     /// The resources that it may use.
     pub limits: ResourceLimits,
 }
@@ -154,6 +156,7 @@ mod tests {
             writable: WritablePlaces::Below(vec![path(b"/g"), path(b"")]),
             opened: vec![path(b"/c/h")],
             network: CommandNetwork::Proxied,
+            has_own_memory: true,
             limits: ResourceLimits {
                 cpu_seconds: Some(u32::MAX),
                 memory_bytes: None,

@@ -70,9 +70,14 @@ pub(crate) fn exit_at_once() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Forks this process into a new user, mount and PID namespace, where it is PID 1.
+/// Forks this process into new user, mount, PID, IPC and control group namespaces, where it is PID 1.
 pub(crate) fn fork_into_namespaces() -> io::Result<Forked> {
-    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::SIGCHLD;
+    let namespaces = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWCGROUP;
+    let flags = namespaces | libc::SIGCHLD;
     let none: c_long = 0;
     // SAFETY: no stack is passed, so the new process continues with a copy of this one, as after a
     // fork. The supervisor has one thread, so no lock is held.
@@ -143,6 +148,14 @@ pub(crate) fn leave_network() -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Gives this process an empty session keyring. Has no effect if the kernel refuses that.
+pub(crate) fn join_new_keyring() {
+    const JOIN_SESSION_KEYRING: c_long = 1;
+    let unnamed = ptr::null::<c_char>();
+    // SAFETY: a null pointer asks for a keyring without a name.
+    unsafe { libc::syscall(libc::SYS_keyctl, JOIN_SESSION_KEYRING, unnamed) };
 }
 
 /// The version of Landlock that the kernel has.

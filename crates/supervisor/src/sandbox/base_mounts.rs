@@ -15,6 +15,7 @@ use rustix::{
 
 use super::{
     SandboxError,
+    kernel_objects::{IpcObjects, lock_groups},
     limits::open_highest_id,
     mount_calls::{NO_DEVICES, attach, change, clone_of, make_read_only},
 };
@@ -68,7 +69,7 @@ impl LateSettings {
 }
 
 /// Mounts the base in the mount namespace of this process, which no other process uses yet.
-pub(crate) fn mount_base(is_root: bool) -> Result<LateSettings, SandboxError> {
+pub(crate) fn mount_base(is_root: bool) -> Result<(LateSettings, IpcObjects), SandboxError> {
     let refused = |what: &str| {
         let what = what.to_owned();
         move |cause: rustix::io::Errno| SandboxError::refused(&what, cause)
@@ -91,6 +92,8 @@ pub(crate) fn mount_base(is_root: bool) -> Result<LateSettings, SandboxError> {
     mount("proc", "/proc", "proc", flags | MountFlags::NODEV, None)
         .map_err(refused("`/proc` cannot be mounted"))?;
     mount_terminals(flags);
+    let objects = IpcObjects::mount_queues()?;
+    lock_groups()?;
     let mount_namespaces = open_limit_of_namespaces().map_err(|cause| {
         SandboxError::refused("mount namespaces of commands cannot be forbidden", cause)
     })?;
@@ -106,7 +109,7 @@ pub(crate) fn mount_base(is_root: bool) -> Result<LateSettings, SandboxError> {
             .map_err(|cause| SandboxError::refused(path, cause))?;
         }
     }
-    Ok(LateSettings { highest_id, mount_namespaces: Some(mount_namespaces) })
+    Ok((LateSettings { highest_id, mount_namespaces: Some(mount_namespaces) }, objects))
 }
 
 /// Opens the file in a copy of `/proc` that is mounted nowhere. A mount with a file open for

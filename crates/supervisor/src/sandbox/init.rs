@@ -27,6 +27,7 @@ use super::{
     init_link::{InitMessage, ShellEnd},
     init_traits::InitTraits,
     is_unrestricted,
+    kernel_objects::{self, IpcObjects},
     limits::{self, CommandLimits},
     namespaces::{self, MAPPED, UserMap},
     network::{ProxyAddress, enter_network},
@@ -96,6 +97,7 @@ pub(crate) fn run_as_pid1(setup: &InitSetup<'_>) -> ! {
 struct EnteredSandbox {
     settings: LateSettings,
     mounts: MountedPlan,
+    objects: IpcObjects,
     /// The sockets outside the sandbox's network. This process may have left that network already.
     sockets: DaemonSockets,
     /// True once it has its own network.
@@ -107,6 +109,9 @@ impl EnteredSandbox {
     fn enter(&mut self, plan: &SandboxPlan) -> Result<(), SandboxError> {
         // This comes first, because a mount with a file open for writing cannot become read-only.
         limits::limit_ids(self.settings.highest_id.take(), &plan.limits);
+        if plan.has_own_memory {
+            self.objects.mount_memory(plan.limits.memory_bytes)?;
+        }
         self.mounts.mount_all(plan)?;
         if !self.has_network {
             enter_network(plan)?;
@@ -144,10 +149,11 @@ fn prepare(setup: &InitSetup<'_>) -> Result<EnteredSandbox, SandboxError> {
         namespaces::map_own_user(setup.user, setup.group)?;
     }
     let _ = rustix::process::setsid();
-    let settings = base_mounts::mount_base(setup.is_root())?;
+    let (settings, objects) = base_mounts::mount_base(setup.is_root())?;
     KeptCapabilities::of(setup.is_root()).bound()?;
+    kernel_objects::refuse_keys()?;
     let sockets = DaemonSockets::new(File::open(LISTENING_SOCKETS).ok(), setup.user);
-    let mut inside = EnteredSandbox { settings, sockets, ..EnteredSandbox::default() };
+    let mut inside = EnteredSandbox { settings, objects, sockets, ..EnteredSandbox::default() };
     if let Some(plan) = setup.foreseen.and_then(SandboxPlan::decode) {
         inside.enter(&plan)?;
     }
@@ -181,7 +187,7 @@ fn run_all(setup: &InitSetup<'_>, mut inside: EnteredSandbox) {
         }
         // The current directory of a process cannot be unmounted.
         let _ = rustix::process::chdir("/");
-        is_as_before = traits.restore();
+        is_as_before = traits.restore() && inside.objects.are_none();
     }
 }
 

@@ -4,7 +4,7 @@
 //! The shell of the next command would inherit such a change, so a changed PID 1 gets no further
 //! command.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use rustix::{
     fs::{AtFlags, CWD, Mode, StatxFlags, statx},
@@ -34,6 +34,9 @@ const LIMITS: [Resource; 16] = [
     Resource::Rttime,
 ];
 
+/// Files in the directory of a process in `/proc` whose values its children inherit.
+const SETTINGS: [&str; 4] = ["autogroup", "coredump_filter", "oom_score_adj", "timerslack_ns"];
+
 /// The state that shells inherit from PID 1 and that a command may have changed.
 #[derive(PartialEq, Eq)]
 pub(crate) struct InitTraits {
@@ -42,7 +45,10 @@ pub(crate) struct InitTraits {
     processors: Option<CpuSet>,
     scheduling: [i64; 2],
     group: Option<Vec<u8>>,
-    memory_score: Option<Vec<u8>>,
+    /// The content of [`SETTINGS`].
+    settings: [Option<Vec<u8>>; SETTINGS.len()],
+    /// The ids of the keys that it can see.
+    keys: Vec<String>,
     /// The device, the inode and the mount of `/`.
     root: Option<(u32, u32, u64, u64)>,
     mask: Mode,
@@ -61,7 +67,8 @@ impl InitTraits {
             processors: sched_getaffinity(None).ok(),
             scheduling: system_calls::scheduling(),
             group: fs::read("/proc/self/cgroup").ok(),
-            memory_score: fs::read("/proc/self/oom_score_adj").ok(),
+            settings: SETTINGS.map(|it| fs::read(Path::new("/proc/self").join(it)).ok()),
+            keys: visible_keys(),
             root: seen
                 .ok()
                 .map(|it| (it.stx_dev_major, it.stx_dev_minor, it.stx_ino, it.stx_mnt_id)),
@@ -74,4 +81,10 @@ impl InitTraits {
         umask(self.mask);
         Self::now() == *self
     }
+}
+
+/// The ids of the keys in `/proc/keys`. The other columns change with time.
+fn visible_keys() -> Vec<String> {
+    let list = fs::read_to_string("/proc/keys").unwrap_or_default();
+    list.lines().filter_map(|it| it.split(' ').next()).map(str::to_owned).collect()
 }

@@ -1,7 +1,7 @@
 //! The sandbox of a command: its namespaces, its mounts and its restrictions.
 //!
 //! A spare forks PID 1 of the namespaces ahead of time ([`namespaces`]). PID 1 prepares what every
-//! command needs ([`base_mounts`]), mounts the plan that most commands have ([`foreseen_plan`]) and
+//! command needs ([`base_mounts`], [`kernel_objects`]), mounts the plan that most commands have ([`foreseen_plan`]) and
 //! waits. When a command arrives, PID 1 mounts the missing parts of its plan ([`plan_mounts`]),
 //! starts the shell with few capabilities ([`capabilities`]) and the other restrictions
 //! ([`restrictions`]), and reaps the processes of the command ([`init`]). The keeper stays outside
@@ -20,6 +20,7 @@ pub(crate) mod init;
 pub(crate) mod init_link;
 pub(crate) mod init_traits;
 pub(crate) mod kept_placeholders;
+pub(crate) mod kernel_objects;
 pub(crate) mod landlock;
 pub(crate) mod limits;
 pub(crate) mod mount_calls;
