@@ -12,6 +12,7 @@ import {
   isRoot,
   people,
   plantWays,
+  prepare,
   runInHost,
   runLine,
   waysOf,
@@ -56,7 +57,7 @@ async function thatReach(person: Person, tried: Way[], env: Record<string, strin
   const folders = plantWays(tried, workspace.root, "true", person);
   for (const [way, folder] of folders) runMarked("#! ", way, person, folder);
   const host = { person, home: workspace.path("home"), env };
-  const ended = await runLine(host, 'bash ./way.sh', folders.values(), { sandbox: mode });
+  const ended = await runLine(host, "bash ./way.sh", folders.values(), { sandbox: mode });
   for (const [way, folder] of folders) runMarked("#- ", way, person, folder);
   return {
     reached: tried.filter((_way, at) => ended[at]?.text.includes("REACHED")).map((it) => it.name),
@@ -85,6 +86,8 @@ describe.each(people)("$name", (person) => {
     const lines = Array.from({ length: ROUND }, (_, at) => (at % 3 === 1 ? make : look));
     workspace.write("project/file", "");
     workspace.write("home/file", "");
+    const owner = person.user === undefined ? "" : `chown -R ${person.user}:${person.user} .`;
+    prepare(`chmod 755 .; ${owner}`, workspace.root);
     const host = { person, home: workspace.path("home") };
     const run = { projectPath: workspace.path("project"), lines, options: { sandbox: "required" } };
     const [ended = []] = (await runInHost(host, [run])).ended;
