@@ -1,7 +1,16 @@
 // Kernel objects that are not files: control groups, IPC objects and keys. A command reaches none outside of its sandbox,
 // and leaves none in a sandbox that is used again.
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -99,5 +108,22 @@ describe.each(people)("$name", (person) => {
     );
     // Sandboxes in which nothing was left are used again.
     expect(new Set(seen).size).toBeLessThan(seen.length);
+  });
+
+  test.skipIf(!existsSync("/dev/shm"))("sees a workspace that is in /dev/shm", async () => {
+    const projectPath = mkdtempSync("/dev/shm/toolwright-");
+    try {
+      writeFileSync(join(projectPath, "file"), "text");
+      workspace.write("home/file", "");
+      const owner = person.user === undefined ? "" : `chown -R ${person.user} ${projectPath} .`;
+      prepare(`chmod 755 .; ${owner}`, workspace.root);
+      const host = { person, home: workspace.path("home") };
+      const run = { projectPath, lines: ["cat file"], options: { sandbox: "required" } };
+      const [[ended] = []] = (await runInHost(host, [run])).ended;
+      expect(ended?.text).toBe("text\n[exit code 0]");
+      expect(`${ended?.facts?.sandbox?.["notHeld"]}`).toContain("shared memory");
+    } finally {
+      rmSync(projectPath, { recursive: true });
+    }
   });
 });

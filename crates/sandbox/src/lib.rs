@@ -31,6 +31,8 @@ mod proxy_starter;
 #[cfg(unix)]
 mod sandbox_plans;
 #[cfg(unix)]
+mod shared_memory;
+#[cfg(unix)]
 mod tracked_files;
 
 pub use explanation::{ExplainedCall, SandboxExplanation};

@@ -18,6 +18,7 @@ use toolwright_process::{SandboxNetwork, SandboxSettings, SandboxWrites};
 use super::{
     opened_places::{OpenedPlaces, Openings},
     protected_places::{ProtectedPlaces, is_placeholder},
+    shared_memory,
 };
 use crate::place_finder::{
     FoundPlace, LinkedFile, NotAllFound, PlaceEntry, PlaceFinder, PlaceMark, PlaceSearch,
@@ -27,9 +28,6 @@ use crate::place_finder::{
 pub(super) const MAX_ENTRIES: usize = 200_000;
 /// How many places a plan may limit. Each one is a mount.
 const MAX_PLACES: usize = 4_096;
-
-/// The directory in which POSIX shared memory objects are files.
-const SHARED_MEMORY: &str = "/dev/shm";
 
 /// How many places of one kind are reported by name.
 const MAX_REPORTED: usize = 8;
@@ -98,20 +96,6 @@ impl PlanSources<'_> {
         }
         builder.protected(protected);
         builder.finish()
-    }
-}
-
-impl PlanSources<'_> {
-    /// True if the command needs a path in the directory of POSIX shared memory.
-    fn uses_shared_memory(&self, plan: &SandboxPlan) -> bool {
-        let of_plan = plan.hidden.iter().map(|it| &it.path).chain(&plan.read_only);
-        of_plan
-            .chain(plan.missing.iter().map(|it| &it.path))
-            .chain(&self.places.roots)
-            .chain(&self.places.home)
-            .chain(self.temporary)
-            .chain(&self.settings.writable)
-            .any(|it| it.starts_with(SHARED_MEMORY))
     }
 }
 
@@ -453,12 +437,8 @@ impl PlanBuilder<'_> {
             limits: from.settings.limits,
         };
         if from.level == SandboxLevel::Namespaces {
-            built.plan.has_own_memory = !from.uses_shared_memory(&built.plan);
-            if !built.plan.has_own_memory {
-                built.not_enforced.push(format!(
-                    "shared memory of other programs: a directory that commands use is in `{SHARED_MEMORY}`"
-                ));
-            }
+            let note = shared_memory::separate(&mut built.plan, from);
+            built.not_enforced.extend(note);
         }
         built
     }

@@ -95,6 +95,6 @@ mod tests {
         assert_eq!(seen.len(), count, "a program has two tables");
         assert_eq!(BY_NAME.len(), count);
         seen.retain(|it| wrapper(it).is_some());
-        assert!(seen.is_empty(), "wrappers have no table of their own: {seen:?}");
+        assert!(seen.is_empty(), "these wrappers have a table: {seen:?}");
     }
 }
