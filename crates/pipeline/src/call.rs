@@ -196,12 +196,22 @@ impl Pipeline {
         options.cancel = options.cancel.child_token();
         let cancel = options.cancel.clone();
         let mut running = Box::pin(self.checked_call(call, options, record));
-        tokio::select! {
+        let output = tokio::select! {
             biased;
-            output = &mut running => return output,
-            () = closing.cancelled() => cancel.cancel(),
+            output = &mut running => output?,
+            () = closing.cancelled() => {
+                cancel.cancel();
+                running.await?
+            }
+        };
+        // Closing the session also stops its commands, and this task may first notice that the command
+        // has failed.
+        match &output.error {
+            Some(error) if error.kind == ErrorKind::ShellExecution && closing.is_cancelled() => {
+                Err(ToolError::cancelled().into())
+            }
+            _ => Ok(output),
         }
-        running.await
     }
 
     async fn checked_call(

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod agent_sessions;
 mod answers;
 mod calls;
 #[cfg(target_os = "linux")]
