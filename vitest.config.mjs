@@ -11,7 +11,7 @@ export default defineConfig({
     // A crash of the addon must end one worker, not the whole run.
     pool: "forks",
     // More than a small machine has cores, because tests wait for processes and files half of the time.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Far longer than any test takes on a loaded machine: only a hanging test reaches it.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -16,9 +16,6 @@ import { runVitest } from "./vitest-runs.mjs";
 
 const cargo = (...args) => run("cargo", args);
 
-/** More than a small machine has cores, because tests wait for processes and sockets half of the time. */
-const TEST_THREADS = ["--test-threads", "4"];
-
 const STEPS = [
   { name: "rustfmt", about: "Rust formatting", run: () => cargo("fmt", "--all", "--check") },
   {
@@ -31,8 +28,7 @@ const STEPS = [
   {
     name: "cargo",
     about: "Rust tests",
-    run: () =>
-      cargo("test", "--workspace", "--no-fail-fast", ...cargoTarget(), "--", ...TEST_THREADS),
+    run: () => cargo("test", "--workspace", "--no-fail-fast", ...cargoTarget()),
   },
   {
     name: "deps",

@@ -99,7 +99,10 @@ impl SandboxBed {
                 std::os::unix::fs::chown(home.path(), Some(ORDINARY), Some(ORDINARY)).unwrap();
                 // The build directory may be closed to other users.
                 let copy = home.path().join("supervisor");
-                fs::copy(program, &copy).unwrap();
+                // Not `fs::copy`: another thread may fork meanwhile, and while its child has the
+                // file open for writing, the kernel does not execute it.
+                let copied = Command::new("cp").arg(program).arg(&copy).status().unwrap();
+                assert!(copied.success());
                 let id = ORDINARY.to_string();
                 let drops = ["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"];
                 arguments.splice(0..0, drops.map(OsString::from));
@@ -123,6 +126,8 @@ impl SandboxBed {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        // It has the supervisor's end of the socket, which would hide that the supervisor has ended.
+        drop(command);
         let mut hello = [0; 1024];
         let (_, length) = recv(&socket, &mut hello, RecvFlags::empty()).unwrap();
         let support = hello[..length].strip_prefix(&HELLO).unwrap();
